@@ -21,5 +21,6 @@ import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';
 import '../storage/holder.test.js';
+import '../storage/listed-directory.test.js';
 import '../storage/make-directory.test.js';
 import '../storage/write-fully.test.js';

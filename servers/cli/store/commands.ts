@@ -29,7 +29,10 @@ function store(): Command {
 }
 
 const CHECK_HELP = `
-Reads every file below DIR that has checksums: stores, published generations and references, closed
+Compares every file of a data directory with its list, FILES, which is sealed when the program of
+the directory ends: missing, changed and added files are named, also configurations that you edited.
+Logs may have grown; pid files, drafts, hidden files and LevelDB's LOG are ignored. Then reads every
+file below DIR that has checksums: stores, published generations and references, closed
 indexes; checkpoints, recovery journals, WARC files and seen filters of crawls. Then compares the
 tables of each store: objects with the Registry and the lists of URLs and times, summaries with
 their URLs, counters with rows. Changes nothing. Stop the server first; only its published

@@ -95,7 +95,9 @@ t.test('G-81: rows of a store hold no login; a checkpoint opens them, a generati
   t.equal(statSync(join(working, 'LOGIN-KEY')).mode & 0o077, 0, 'the key is readable by its owner only');
 
   rmSync(join(checkpoint, 'LOGIN-KEY'));
-  await t.rejects(GathererStore.open(checkpoint), { message: /LOGIN-KEY: it is missing; nothing was changed/ });
+  await t.rejects(GathererStore.open(checkpoint), {
+    message: /LOGIN-KEY: it is missing; nothing was changed/,
+  });
   rmSync(join(checkpoint, 'SEAL'));
   {
     await using store = await GathererStore.open(checkpoint);
