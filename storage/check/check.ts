@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE, verifySums } from '../files/checksums.js';
 import { hasFileList, LIST_FILE, readFileList } from '../files/file-list.js';
+import { indexProblem } from '../files/index-state.js';
 import { ADDED, compareFiles, filesOf } from '../files/list-files.js';
 import { readRegular } from '../files/regular-file.js';
 import { cloneDatabase } from '../generations/clone-database.js';
@@ -16,7 +17,6 @@ import {
   pointerAdvice,
 } from '../generations/directory.js';
 import { LoginSeal } from '../generations/login-seal.js';
-import { indexProblem } from '../indexers/index-directory.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';

@@ -1,17 +1,19 @@
 // The directory of an engine that is a program: numbered indexes, of which one is published.
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { ifPresent } from '../files/exists.js';
+import {
+  formatState,
+  INDEX_NUMBER as NUMBER,
+  INDEX_POINTER as POINTER,
+  parseState,
+  STATE_FILE,
+} from '../files/index-state.js';
 import { createDirectory } from '../files/make-directory.js';
 import { readRegular } from '../files/regular-file.js';
 import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
-
-const POINTER = 'CURRENT';
-export const STATE_FILE = 'state.json';
-const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** A published index; its files stay on the disk until it is disposed of. */
 export interface IndexLease extends AsyncDisposable {
@@ -149,43 +151,8 @@ export class IndexDirectory {
   }
 }
 
-/**
- * What is wrong with CURRENT or the state of the index that it names, in a directory that no process has open; undefined
- * if both can be read, or there is no index yet.
- */
-export async function indexProblem(directory: string): Promise<string | undefined> {
-  const names = await readdir(directory);
-  const pointer = (await ifPresent(readRegular(join(directory, POINTER))))?.toString('utf8');
-  const hasIndex = names.some((name) => NUMBER.test(name));
-  if (pointer === undefined) return hasIndex ? `${POINTER} is missing` : undefined;
-  const number = pointer.trimEnd();
-  if (pointer !== `${number}\n` || !NUMBER.test(number))
-    return `${POINTER} does not contain an index's number`;
-  if (!names.includes(number)) return `${POINTER} names index ${number}, which is missing`;
-  const state = (await ifPresent(readRegular(join(directory, number, STATE_FILE))))?.toString('utf8');
-  if (state === undefined) return `${number}/${STATE_FILE} is missing`;
-  return parseState(state) === undefined ? `${number}/${STATE_FILE} is damaged` : undefined;
-}
-
-/** Undefined if it is damaged. */
-function parseState(text: string): unknown {
-  const [line = '', sum] = text.split('\n');
-  // Earlier versions wrote no checksum.
-  if (sum && sum !== sumOf(line)) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 function writeState(path: string, state: unknown): Promise<void> {
-  const line = JSON.stringify(state);
-  return replaceContent(join(path, STATE_FILE), `${line}\n${sumOf(line)}\n`);
-}
-
-function sumOf(line: string): string {
-  return crc32(line).toString(16).padStart(8, '0');
+  return replaceContent(join(path, STATE_FILE), formatState(state));
 }
 
 /** Turns errors of the system, which do not always name a file, into StorageErrors. */

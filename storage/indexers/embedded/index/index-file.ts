@@ -8,8 +8,8 @@ import { errorCode, isDiskFull, messageOf, StorageError } from '../../../../prot
 import { decodeText, type SoifObject } from '../../../../protocols/soif/index.js';
 import { SUMS_FILE, verifySums, writeSums } from '../../../files/checksums.js';
 import { exists } from '../../../files/exists.js';
+import { STATE_FILE } from '../../../files/index-state.js';
 import { isUnopened, openFailure } from '../../../files/open-failure.js';
-import { STATE_FILE } from '../../index-directory.js';
 import { fileNameOf, isContent } from '../../query/scope.js';
 import { BREAK, PART, UNICODE_VERSION } from '../../query/words.js';
 import { ColumnText } from './column-text.js';
