@@ -56,7 +56,7 @@ export async function sumFile(path: string): Promise<FileSums[string]> {
 }
 
 /** CRC-32 of the sums themselves. */
-export function crcOfSums(files: FileSums): number {
+function crcOfSums(files: FileSums): number {
   return crc32(JSON.stringify(files));
 }
 
