@@ -51,6 +51,8 @@ export type LeafTest =
   | {
       readonly scope: 'text';
       readonly views: readonly View[];
+      /** Another view, of the parts of identifiers: those of lines without these words need not be looked at. */
+      readonly parts?: { readonly view: View; readonly words: readonly [string, ...string[]] } | undefined;
       /**
        * Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a
        * line end.
@@ -216,11 +218,20 @@ function compileLiteral(text: string, options: Matching, withParts: boolean): Co
     // Parts of words are parts of identifiers as they are.
     test: {
       scope: 'text',
-      views: withParts && matchWord ? [view, view | VIEW.parts] : [view],
+      views: [view],
+      parts: withParts && matchWord ? partsView(pattern, view) : undefined,
       find,
       test: (line) => find(line, 0) >= 0,
     },
   };
+}
+
+/** The view of the parts of identifiers for a pattern, with its words, the longest first. */
+function partsView(pattern: string, view: View): (LeafTest & { readonly scope: 'text' })['parts'] {
+  const [first, ...others] = wordsOf(pattern)
+    .map(({ text }) => text)
+    .sort((a, b) => b.length - a.length);
+  return first === undefined ? undefined : { view: view | VIEW.parts, words: [first, ...others] };
 }
 
 /** A phrase, and itself with blanks in place of hyphens at its ends: in the text they may be between two words. */

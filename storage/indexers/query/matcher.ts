@@ -230,11 +230,11 @@ async function testLeaf(
       if (test.test(attribute)) return true;
       continue;
     }
+    if (test.find !== undefined) {
+      for (const text of textsOf(test, attribute)) if (test.find(text, 0) >= 0) return true;
+      continue;
+    }
     for (const view of test.views) {
-      if (test.find !== undefined) {
-        if (test.find(attribute.text(view), 0) >= 0) return true;
-        continue;
-      }
       for (const line of attribute.lines(view)) {
         const pause = slice.yield();
         if (pause !== undefined) await pause;
@@ -245,12 +245,10 @@ async function testLeaf(
   return false;
 }
 
+type TextTest = LeafTest & { readonly scope: 'text' };
+
 /** Tests a line, in time slices if it is long. */
-async function testLine(
-  test: LeafTest & { readonly scope: 'text' },
-  line: string,
-  slice: TimeSlice,
-): Promise<boolean> {
+async function testLine(test: TextTest, line: string, slice: TimeSlice): Promise<boolean> {
   if (test.steps === undefined || line.length <= (test.longLine ?? 0)) return test.test(line);
   const steps = test.steps(line);
   for (let step = steps.next(); ; step = steps.next()) {
@@ -269,6 +267,16 @@ async function matchedLines(
 ): Promise<number[]> {
   const numbers = new Set<number>();
   for (const { test } of leaves) {
+    if (test.scope === 'text' && test.find !== undefined) {
+      for (const text of textsOf(test, attribute)) {
+        let remaining = limit;
+        for (const number of linesFound(text, test.find)) {
+          numbers.add(number);
+          if (--remaining === 0) break;
+        }
+      }
+      continue;
+    }
     for (const view of test.scope === 'value' ? [VIEW.plain] : test.views) {
       let remaining = limit;
       for await (const number of linesOf(test, attribute, view, slice)) {
@@ -280,6 +288,12 @@ async function matchedLines(
   return [...numbers].sort((a, b) => a - b).slice(0, limit);
 }
 
+/** The views of an attribute in which a test for a text finds it. */
+function* textsOf({ views, parts }: TextTest, attribute: AttributeText): Generator<string> {
+  for (const view of views) yield attribute.text(view);
+  if (parts !== undefined) yield attribute.parts(parts.view, parts.words);
+}
+
 /** Numbers of the lines that a test matches in one view, ascending. */
 async function* linesOf(
   test: LeafTest,
@@ -287,10 +301,6 @@ async function* linesOf(
   view: View,
   slice: TimeSlice,
 ): AsyncGenerator<number> {
-  if (test.scope === 'text' && test.find !== undefined) {
-    yield* linesFound(attribute.text(view), test.find);
-    return;
-  }
   if (test.scope === 'value' && !test.test(attribute)) return;
   for (const [i, line] of attribute.lines(view).entries()) {
     const pause = slice.yield();

@@ -57,11 +57,11 @@ function joinsPhrase(gap: string): boolean {
   return gap === HYPHEN || isBlank(gap);
 }
 
-const HYPHENATED = /(?<=[\p{L}\p{M}\p{N}_])-(?=[\p{L}\p{M}\p{N}_])/gu;
-
 /** Replaces the hyphens between the parts of words by blanks, which they equal in a phrase (BRK-2.5). */
 export function withoutHyphens(text: string): string {
-  return text.includes(HYPHEN) ? text.replace(HYPHENATED, ' ') : text;
+  return text.replaceAll(HYPHEN, (hyphen, offset: number) =>
+    isWordBefore(text, offset) && isWordAt(text, offset + 1) ? ' ' : hyphen,
+  );
 }
 
 /** A word within a folded text. */

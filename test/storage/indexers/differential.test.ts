@@ -10,7 +10,7 @@ import { EmbeddedFixture, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 import { type NaiveOptions, naiveMatch } from './naive.js';
 
 const WORDS = `
-  ab abc b Ba cabb Straße straSSe ςας ΣΑ naïve NAÏ x_y 10 9 😀 कि C++ ſab \u212aa µm μM é e\u0301 ꙋ ᲈ ١٢ " 日本 本語
+  ab abc b Ba cabb Straße straSSe ςας ΣΑ naïve NAÏ x_y ab_Abc bABc 10 9 😀 कि C++ ſab \u212aa µm μM é e\u0301 ꙋ ᲈ ١٢ " 日本 本語
 `
   .trim()
   .split(/\s+/);

@@ -3,11 +3,12 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
-import { lettersOf, normalize } from '../../../protocols/broker/index.js';
+import { lettersOf, normalize, onlyParts } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
 import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
 import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
+import { AttributeText, VIEW, viewOf } from '../../../storage/indexers/query/object-text.js';
 import { requiredLiterals } from '../../../storage/indexers/query/required-literals.js';
 import { parseTerm } from '../../../storage/indexers/query/term-pattern.js';
 import {
@@ -114,6 +115,82 @@ t.test('a text of marks or of one word without end takes time in proportion to i
   }
   t.equal(normalize(`e\u0301${'\u0316'.repeat(40)}`), `e\u0301${'\u0316'.repeat(40)}`.normalize('NFC'));
   t.end();
+});
+
+t.test('characters have the same spelling whether or not a text needs the long way', async (t) => {
+  const long = '\u0430\n';
+  t.same(
+    CODE_POINTS.filter((c) => normalize(c) !== normalize(`${long}${c}`).slice(long.length)),
+    [],
+  );
+  t.same(
+    CODE_POINTS.filter((c) => lettersOf(c) !== lettersOf(`${long}${c}`).slice(long.length)),
+    [],
+  );
+  // Each mark as the first of forty pairs, in which it follows the other one: too many to be put in order.
+  const pairs = (mark: string) => `a${`${mark}\u0334`.repeat(40)}`;
+  const marks = CODE_POINTS.filter((c) => c !== '\u0334' && /\p{M}/u.test(c));
+  const moved = marks.filter((mark) => `a${mark}\u0334`.normalize('NFC') === `a\u0334${mark}`);
+  t.ok(moved.length > 500);
+  t.same(
+    moved.filter((mark) => normalize(pairs(mark)) === pairs(mark).normalize('NFC')),
+    [],
+  );
+});
+
+t.test('the parts of identifiers are those of each word, and words choose the lines', async () => {
+  const word = /[\p{L}\p{M}\p{N}_]+|[^\p{L}\p{M}\p{N}_\n]+/gu;
+  const border =
+    /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{M}\p{N}])/gu;
+  const expected = (text: string) =>
+    text.replace(word, (run) => {
+      const parts = run.length > 128 ? run : run.replace(border, ' ');
+      return parts === run ? '' : `${parts}.`;
+    });
+  const units = [
+    'a',
+    'b',
+    'C',
+    'D',
+    '_',
+    '1',
+    ' ',
+    '\n',
+    '-',
+    '\u0301',
+    '\u201c',
+    'É',
+    '😀',
+    '𝐀',
+    'a'.repeat(127),
+  ];
+  const text = fc.string({ unit: fc.constantFrom(...units), maxLength: 24 });
+  assertProperty(fc.property(text, (value) => onlyParts(value, '.') === expected(value)));
+  const words = fc.array(
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), minLength: 1, maxLength: 2 }),
+    {
+      minLength: 1,
+      maxLength: 2,
+    },
+  );
+  assertProperty(
+    fc.property(
+      text,
+      words,
+      fc.constantFrom(VIEW.folded, VIEW.folded | VIEW.letters | VIEW.phrase),
+      (value, phrase, base) => {
+        const view = base | VIEW.parts;
+        const attribute = new AttributeText('Body', Buffer.from(value), '');
+        const has = (line: string) =>
+          wordsOf(line).some((_, i, all) => phrase.every((part, k) => all[i + k]?.text === part));
+        const linesWith = (found: string) =>
+          found.split('\n').flatMap((line, i) => (has(line) ? [[i, line]] : []));
+        const some = attribute.parts(view, phrase as [string, ...string[]]);
+        const all = viewOf(attribute.raw, view);
+        return JSON.stringify(linesWith(some)) === JSON.stringify(linesWith(all));
+      },
+    ),
+  );
 });
 
 t.test('a set of OIDs behaves like a Set', async () => {
