@@ -1,12 +1,13 @@
 // Parses robots.txt (CRAWL-13.1, RFC 9309).
+import { octetsOf, textOfLine, trimLine } from './octets.js';
 import { PathPattern } from './pattern.js';
 import { type RobotsGroup, type RobotsRule, RobotsTxt, standardName } from './robots-txt.js';
 
-/** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
+/** CRAWL-13.1.7: octets of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_LENGTH = 512_000;
 
 export interface RobotsOptions {
-  /** UTF-16 units; default {@link MAX_ROBOTS_LENGTH}. A longer text is cut after the last whole line. */
+  /** Octets; default {@link MAX_ROBOTS_LENGTH}. A longer file is cut after the last whole line. */
   readonly maxLength?: number;
 }
 
@@ -14,11 +15,12 @@ export interface RobotsOptions {
 const MAX_CRAWL_DELAY = 86_400;
 
 /**
- * Parses a robots.txt (CRAWL-13.1, RFC 9309). Every text is valid: unknown lines are skipped.
+ * Parses a robots.txt (CRAWL-13.1, RFC 9309). Every file is valid: unknown lines are skipped.
  * Lines end with LF, CR or CR LF; a byte-order mark and blanks before the colon are accepted (CRAWL-13.7).
+ * @param file the octets, in whatever encoding: paths are compared by octets (RFC 9309 2.2.2); a text is UTF-8
  */
-export function parseRobots(text: string, options: RobotsOptions = {}): RobotsTxt {
-  const { body, truncated } = truncate(text.replace(/^\ufeff/, ''), options.maxLength ?? MAX_ROBOTS_LENGTH);
+export function parseRobots(file: Uint8Array | string, options: RobotsOptions = {}): RobotsTxt {
+  const { body, truncated } = truncate(octetsOf(file), options.maxLength ?? MAX_ROBOTS_LENGTH);
   const lines = body.split(/\r\n|\r|\n/);
   const strict = readGroups(lines, false);
   // Nearly every file reads the same both ways, and a crawl holds many files.
@@ -76,7 +78,7 @@ class GroupReader {
       group.rules.push({
         allow: name === 'allow',
         pattern: PathPattern.parse(value),
-        text: line.trim(),
+        text: textOfLine(line),
         lineNumber,
       });
     } else if (name === 'crawl-delay') {
@@ -100,18 +102,28 @@ class GroupReader {
       this.groups.push(group);
       this.#collectingAgents = true;
     }
-    const name = value.toLowerCase();
+    const name = textOfLine(value).toLowerCase();
     const [word = ''] = name.split(/\s/, 1);
     // A line without a name begins a group too, so that its rules do not belong to the previous group.
     group.agents.push(word === '*' ? '*' : standardName(word));
     group.names.push(word === '*' ? '*' : name);
   }
 
+  /** CRAWL-13.1.1: removes HTML tags; RFC 9309 has none, so that within a path a tag is a part of it. */
+  #withoutTags(line: string): string {
+    if (!line.includes('<')) return line;
+    const tags = /<[^<>]*>/g;
+    const outer = /^(?:[\t ]*<[^<>]*>)+|(?:<[^<>]*>[\t ]*)+$/g;
+    const without = line.replace(outer, '');
+    if (/<[^<>]*>/.test(without)) this.differsFromStandard = true;
+    return this.#standard ? without : line.replace(tags, '');
+  }
+
   /** CRAWL-13.1.1: removes comments and HTML tags; the rest is `name : value`. */
   #splitField(line: string): Field | undefined {
     const hash = line.indexOf('#');
     const withoutComment = hash < 0 ? line : line.slice(0, hash);
-    const text = withoutComment.includes('<') ? withoutComment.replace(/<[^<>]*>/g, '') : withoutComment;
+    const text = this.#withoutTags(withoutComment);
     const colon = text.indexOf(':');
     const field = colon < 0 ? fieldWithoutColon(text) : fieldOf(text.slice(0, colon), text.slice(colon + 1));
     if (field === undefined) return undefined;
@@ -124,18 +136,18 @@ class GroupReader {
 }
 
 interface Field {
-  /** In lower case. */
+  /** In lower case, ASCII. */
   readonly name: string;
   readonly value: string;
 }
 
 function fieldOf(name: string, value: string): Field {
-  return { name: name.trim().toLowerCase(), value: value.trim() };
+  return { name: trimLine(name).toLowerCase(), value: trimLine(value) };
 }
 
 /** A directive whose colon is missing: two words. */
 function fieldWithoutColon(text: string): Field | undefined {
-  const [name = '', value = '', ...more] = text.trim().split(/\s+/);
+  const [name = '', value = '', ...more] = trimLine(text).split(/[\t\v\f ]+/);
   const field = fieldOf(name, value);
   const isDirective = DIRECTIVES.has(field.name) || USUAL_SPELLING.has(field.name);
   return isDirective && value !== '' && more.length === 0 ? field : undefined;

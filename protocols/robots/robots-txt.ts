@@ -1,6 +1,6 @@
 // The rules of one robots.txt, and decisions about paths.
 import { LRUCache } from 'lru-cache';
-import { normalizePath, PathPattern } from './pattern.js';
+import { normalizePath, type PathPattern } from './pattern.js';
 
 /** One `Allow` or `Disallow` line. */
 export interface RobotsRule {
@@ -34,18 +34,6 @@ export interface RobotsDecision {
 export class RobotsTxt {
   /** G-63: the rules when the file does not exist (4xx). */
   static readonly ALLOW_ALL = new RobotsTxt([], false);
-  /** G-63: the rules while the file is not available (5xx, network error): the host is skipped. */
-  static readonly DENY_ALL = new RobotsTxt(
-    [
-      {
-        agents: ['*'],
-        names: ['*'],
-        rules: [{ allow: false, pattern: PathPattern.parse('/'), text: 'Disallow: /', lineNumber: 0 }],
-        crawlDelay: undefined,
-      },
-    ],
-    false,
-  );
 
   readonly #groups: readonly RobotsGroup[];
   /** CRAWL-13.1.6: the groups as the policy rfc9309 reads them. */

@@ -16,5 +16,6 @@ import '../servers/gatherer/own-fetchers.test.js';
 import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';
 import '../servers/gatherer/robots-agent.test.js';
+import '../servers/gatherer/robots-octets.test.js';
 import '../clients/fetch/cache.test.js';
 import '../clients/fetch/lenient.test.js';

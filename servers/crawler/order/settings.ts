@@ -284,7 +284,7 @@ export const crawlSettingsSchema = z.strictObject({
   robotsAnswers: withNote(
     z.enum(['strict', 'original']).default('strict'),
     'G-63, CRAWL-13.3.15',
-    'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: both allow everything',
+    'strict: redirects of robots.txt are followed, and a 429 or 5xx is a failure; original: all of them allow everything',
   ),
   customRobots: withNote(
     z.string().default(''),

@@ -215,7 +215,7 @@ export class RobotsFiles {
   #store(origin: string, { outcome, contact, body = new Uint8Array() }: Answer): void {
     let robots: RobotsState = { state: 'allow-all' };
     if (outcome === 'parse') {
-      robots = { state: 'rules', rules: parseRobots(new TextDecoder().decode(body)) };
+      robots = { state: 'rules', rules: parseRobots(body) };
     } else if (outcome === 'unavailable') {
       // RFC 9309 2.4: an expired copy may be used while the file is unavailable.
       const old = this.#cache.peek(origin);
@@ -247,11 +247,11 @@ export class RobotsFiles {
       let result: FetchResult;
       try {
         const { fetcher, timeoutMs } = this.#options;
-        // CRAWL-13.1.7: a longer file is truncated.
+        // CRAWL-13.1.7: a longer file is cut, and one octet more shows that the last line is not whole.
         const request = {
           url: currentUrl,
           login: this.#options.loginFor?.(currentUrl),
-          maxBytes: MAX_ROBOTS_LENGTH,
+          maxBytes: MAX_ROBOTS_LENGTH + 1,
           timeoutMs,
           signal,
           publicOnly,
@@ -345,11 +345,7 @@ function rulesOf(settings: CrawlSettings, tries: number): ResponseRules {
   }
   return {
     rules: { ...common, rfc9309: true },
-    // G-63: of the 4xx none is a failure; the policy rfc9309 alone treats 429 as one.
-    answer: (status) => ({
-      kind: 'status',
-      status: status === 429 && settings.robotsPolicy !== 'rfc9309' ? 403 : status,
-    }),
+    answer: (status) => ({ kind: 'status', status }),
     failure: () => ({ kind: 'failure' }),
   };
 }

@@ -14,8 +14,8 @@ import { configuredUrls, UrlLogins } from '../configuration/url-logins.js';
 import { keepWireFor } from './archive.js';
 import type { RunNodes } from './run-state.js';
 
-/** Product token in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
-const ROBOTS_AGENT = 'Harvest';
+/** Product tokens in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
+const ROBOTS_AGENT = 'Harvest harvest-kit';
 export const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
 
 export interface NetworkOptions {

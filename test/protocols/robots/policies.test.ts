@@ -228,6 +228,8 @@ t.test('RFC 9309 2.2: the decision and the deciding line agree with robots-parse
         const url = `http://h.example${path}`;
         const { pathname, search } = new URL(url);
         if (pathname + search !== path) return; // robots-parser resolves dots first
+        // To robots-parser an escaped slash in a query is another character than a slash.
+        if (/\?[^\n]*%2f/i.test(`${file}\n${path}`)) return;
         const ours = parseRobots(file).allowed(agent, path);
         const other = parseOther('http://h.example/robots.txt', file);
         const line = other.getMatchingLineNumber(url, agent);

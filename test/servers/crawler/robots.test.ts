@@ -111,7 +111,9 @@ t.test('CRAWL-13.3 the settings decide what responses and failures mean', async 
   t.same(await verdictOf({ status: 500 }, standard), [3, unavailable], 'CRAWL-13.9');
   t.same(await verdictOf({ status: 500 }, { ...standard, ...original }), [3, unavailable]);
   t.same(await verdictOf({ status: 429 }, standard), [3, unavailable], 'item 11, rfc9309');
-  t.same(await verdictOf({ status: 429 }, {}), [1, allowed], 'G-63: every other 4xx allows everything');
+  t.same(await verdictOf({ status: 429 }, {}), [3, unavailable], 'CRAWL-13.3.15, G-63');
+  t.same(await verdictOf({ status: 429 }, original), [1, allowed], 'item 11');
+  t.same(await verdictOf({ status: 403 }, {}), [1, allowed], 'G-63: every other 4xx allows everything');
 });
 
 t.test('CRAWL-13.4 the policies decide between the groups of robots.txt', async (t) => {
@@ -241,9 +243,14 @@ t.test('CRAWL-13.1.7 a long robots.txt is truncated, and the memory for all is b
   const long = `User-agent: *\nDisallow: /first\n${'#'.repeat(600_000)}\nDisallow: /last\n`;
   const setup = setUp(robotsOf(long));
   const contact = await setup.servers.fetchRobots(page('/'), never);
-  t.equal(contact.bytes, 512_000);
+  t.equal(contact.bytes, 512_001);
   t.notOk(setup.servers.verdict(page('/first')).allowed);
   t.ok(setup.servers.verdict(page('/last')).allowed);
+
+  const rules = 'User-agent: *\nDisallow: /\n#';
+  const cut = setUp(robotsOf(`${rules}${'#'.repeat(512_000 - rules.length - 9)}\nAllow: /public\n`));
+  await cut.servers.fetchRobots(page('/'), never);
+  t.notOk(cut.servers.verdict(page('/x')).allowed, 'the beginning of a line that is cut is not a rule');
 
   const pages = Object.fromEntries(
     [1, 2, 3].map((n) => [`http://${n}.example/robots.txt`, { status: 200, body: '#'.repeat(1000) }]),

@@ -155,7 +155,7 @@ export async function check(urls: readonly string[], options: CheckOptions): Pro
 }
 
 async function readRobots(file: string): Promise<ReturnType<typeof parseRobots>> {
-  return parseRobots(await readFile(file, 'utf8'));
+  return parseRobots(await readFile(file));
 }
 
 /** Returns path and query of a URL, escaped (CRAWL-13.2.8); undefined if it is not a URL. */
