@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { closeBodies } from '../../clients/fetch/index.js';
 import { StateError } from '../../protocols/errors.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
@@ -320,6 +321,7 @@ export class CrawlController implements CrawlControl {
       await this.#finishUri(uri, worker.begin);
     } finally {
       end();
+      if (uri.fetched !== undefined) await closeBodies(uri.fetched);
       worker.uri = undefined;
       this.#enterPausedIfIdle();
     }

@@ -1,5 +1,5 @@
 // The requests of a page that a browser loads: decides about each and sends it as a URI of the crawl.
-import { type Fetcher, type FetchResult, isWhole } from '../../../clients/fetch/index.js';
+import { closeBodies, type Fetcher, type FetchResult, isWhole } from '../../../clients/fetch/index.js';
 import { resolveUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { NETWORK, type QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
@@ -181,7 +181,11 @@ export class PageParts {
     await fetch.process(part);
     this.#bytes += part.size;
     if (part.fetched === undefined) return;
-    await run(after, part);
+    try {
+      await run(after, part);
+    } finally {
+      await closeBodies(part.fetched);
+    }
     if (!part.succeeded) return;
     // A part is not summarized by itself.
     part.disposition = 'listed';

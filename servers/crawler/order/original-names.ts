@@ -147,7 +147,6 @@ export const IGNORED_NAMES: ReadonlyMap<string, string> = new Map([
   ...reasons('the logs of the crawl have all lines', ['override-logger']),
   ...reasons('the order is read when the crawl starts', ['rebuild-on-reconfig', 'reread-seeds-on-config']),
   ...reasons('the read time-out of the Gatherer applies', ['sotimeout-ms']),
-  ...reasons('Max-Retrieval-Size of the configuration applies', ['max-length-bytes']),
   ...reasons('an order has no such note; use comments', [
     'audience',
     'date',

@@ -62,6 +62,12 @@ export const crawlSettingsSchema = z.strictObject({
     { unit: 's' },
   ),
 
+  maxLengthBytes: withNote(
+    z.int().min(0).default(0),
+    'CRAWL-8.6',
+    'Longest body that is kept, as it was sent; of a longer one the beginning is (lenTrunc); 0: no limit. What is read of it in memory is limited by Max-Retrieval-Size, too',
+    { unit: 'bytes', original: 'max-length-bytes' },
+  ),
   fetchSeconds: withNote(
     z.number().gt(0).max(1200).default(1200),
     'CRAWL-8.6',

@@ -6,8 +6,15 @@ import {
   type FetchResult,
   hideWords,
   isOutOfReach,
+  truncationOf,
 } from '../../../clients/fetch/index.js';
-import { ConnectionError, messageOf, RefusedError, UsageError } from '../../../protocols/errors.js';
+import {
+  ConnectionError,
+  messageOf,
+  RefusedError,
+  StorageError,
+  UsageError,
+} from '../../../protocols/errors.js';
 import { hostOf, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { Processor, ProcessResult } from '../chains.js';
@@ -22,7 +29,8 @@ import type { FetchLimits, ProcessorDescriptor } from './parts.js';
  * {@link FetchLimits.conditional} returns true.
  */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
-  const { maxBytes, timeoutMs, conditional = () => true, mustBePublic, keepWire } = limits;
+  const { timeoutMs, conditional = () => true, mustBePublic, keepWire, openBody } = limits;
+  const maxLength = uri.settings.maxLengthBytes || Number.POSITIVE_INFINITY;
   const known = uri.document;
   const validated = known !== undefined && known.updateTime > 0 && conditional(known);
   return {
@@ -32,7 +40,8 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     keepLate: true,
     keepIncomplete: uri.settings.lenientHttp,
     maxTransferMs: uri.settings.fetchSeconds * 1000,
-    maxBytes,
+    maxBytes: Math.min(limits.maxBytes, maxLength),
+    ...(openBody === undefined ? {} : { spool: { maxBytes: maxLength, open: openBody } }),
     timeoutMs,
     signal: uri.signal,
     ...proxyOf(uri.settings),
@@ -42,6 +51,11 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
+}
+
+/** Returns the bytes of a document; those of a document that is not whole in memory, as it was sent. */
+function lengthOf({ body, truncated, wire }: FetchResult): number {
+  return truncated ? Math.max(body.length, wire?.body.length ?? 0) : body.length;
 }
 
 type RequestLock = (
@@ -61,6 +75,8 @@ export class FetchProcessor implements Processor {
   /** Runs a request under the lock of its host. Default: as one of the host's own queues. */
   readonly #lock: RequestLock;
   readonly name = 'Fetch';
+  /** It stores bodies for archives. */
+  readonly stores = true;
 
   constructor(
     fetcher: Fetcher,
@@ -91,7 +107,7 @@ export class FetchProcessor implements Processor {
     uri.contactEnd = uri.fetched.endTime;
     if (!uri.fetched.local) this.#servers.contact(uri.url, true);
     uri.status = uri.fetched.status;
-    uri.size = uri.fetched.body.length;
+    uri.size = lengthOf(uri.fetched);
     return 'proceed';
   }
 
@@ -114,6 +130,8 @@ export class FetchProcessor implements Processor {
   }
 
   #handleFailure(uri: CrawlUri, error: unknown, begin: number): void {
+    // A body for the archive that cannot be stored is no failure of the server.
+    if (error instanceof StorageError) throw error;
     uri.reason = messageOf(error);
     uri.disposition = 'failed';
     uri.status =
@@ -153,7 +171,7 @@ export class ResponseClassifier implements Processor {
     const known = uri.document;
     // CRAWL-8.6: a body that is cut by a limit is no error.
     if (fetched.late !== undefined) uri.annotations.push('timeTrunc');
-    else if (fetched.truncated) uri.annotations.push('lenTrunc');
+    else if (truncationOf(fetched) === 'length') uri.annotations.push('lenTrunc');
     if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
     if (fetched.lenient !== undefined) uri.annotations.push('lenientHttp');
     if (fetched.lenient?.problem !== undefined) uri.annotations.push('incomplete');
@@ -248,7 +266,7 @@ export const FETCH: ProcessorDescriptor = {
   text: 'fetches the document',
   rule: 'CRAWL-11.2',
   required: true,
-  settings: ['fetchSeconds', 'lenientHttp'],
+  settings: ['maxLengthBytes', 'fetchSeconds', 'lenientHttp'],
   formerNames: ['FetchHTTP', 'FetchFTP'],
   create: ({ parts: { fetcher, limits, servers } }) => new FetchProcessor(fetcher, limits, servers),
 };

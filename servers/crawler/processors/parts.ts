@@ -1,6 +1,6 @@
 // The parts of a run that its processors use, and the descriptor that each processor has in its file.
 // `table.ts` lists the descriptors.
-import type { Fetcher, FetchRequest } from '../../../clients/fetch/index.js';
+import type { BodyFile, Fetcher, FetchRequest } from '../../../clients/fetch/index.js';
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/index.js';
 import type { PageLoader } from '../browser/types.js';
 import type { ChainName, Processor, ProcessorChains } from '../chains.js';
@@ -20,7 +20,7 @@ import type { WarcFiles, WarcPosition } from '../warc/warc-files.js';
 
 /** Limits and options of requests, for every access method. */
 export interface FetchLimits {
-  /** Largest document, bytes (G-86). */
+  /** Bytes of a document that are read in memory (G-86); only an archive can have more of it ({@link openBody}). */
   readonly maxBytes: number;
   /** A read fails after this many milliseconds without a byte (G-85). */
   readonly timeoutMs: number;
@@ -37,6 +37,11 @@ export interface FetchLimits {
   readonly cookies?: CookieJars | undefined;
   /** Whether results have the bytes of the HTTP messages, for archives. */
   readonly keepWire?: FetchRequest['keepWire'];
+  /**
+   * Opens a file for a body that is too long for memory: an archive has it as a whole, up to
+   * `maxLengthBytes`. Default: an archive has what is in memory.
+   */
+  readonly openBody?: (() => Promise<BodyFile>) | undefined;
   /**
    * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
    * allowed.

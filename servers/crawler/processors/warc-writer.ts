@@ -133,8 +133,8 @@ function obstacleOf(uri: CrawlUri, fetched: FetchResult): string | undefined {
   if (fetched.cached === true) return 'cached';
   // A listing is assembled by the fetcher and has no body.
   if (!/^https?:/.test(fetched.url) && fetched.body.length === 0) return 'empty';
-  // The body was transferred to a worker thread.
-  if (fetched.body.length < uri.size) return 'body';
+  // The body was transferred to a worker thread, which gets none that is not whole.
+  if (fetched.wire === undefined && !fetched.truncated && fetched.body.length < uri.size) return 'body';
   return undefined;
 }
 

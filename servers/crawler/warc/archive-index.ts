@@ -29,6 +29,9 @@ const entrySchema = z.object({
 /** Lines that are written with one call. */
 const LINES_PER_WRITE = 1000;
 
+/** Compressed bytes of a record that the library inflates, which is slower than Node.js. */
+const MAX_SLOW_BYTES = 128 * 1024;
+
 /** The captures of a WARC file. */
 export interface FileIndex {
   /** Sorted by their bytes. */
@@ -39,7 +42,7 @@ export interface FileIndex {
 
 /**
  * Returns the index of a WARC file. It continues after a damaged record. Memory is in proportion to the number
- * of captures in the file and to its longest record.
+ * of captures in the file, whatever the length of its records.
  * @throws the errors of reading; the signal's reason
  */
 export async function indexArchive(path: string, signal?: AbortSignal): Promise<FileIndex> {
@@ -64,6 +67,9 @@ export async function indexArchive(path: string, signal?: AbortSignal): Promise<
       if (line !== undefined) lines.push(line);
     } else if (compression === 'zstd') {
       await addLines(lines, path, part, decompressFrame(read(path, part, signal)), part.end - part.start);
+    } else if (compression === 'gzip' && part.end - part.start > MAX_SLOW_BYTES) {
+      await endRange();
+      await addLines(lines, path, part, gunzipped(read(path, part, signal)), part.end - part.start);
     } else begun = { start: begun?.start ?? part.start, end: part.end };
   }
   await endRange();

@@ -1,7 +1,10 @@
 // The captures of WARC records, found by the library warcio, which is large: the module is loaded with the
 // first index.
-import { CDXIndexer, type WARCRecord } from 'warcio';
+import { CDXIndexer, type WARCParser, type WARCRecord } from 'warcio';
 import { getSurt } from 'warcio/utils';
+
+/** A longer request has more form data than a key can have. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
 
 /**
  * Finds captures with their digests as the records have them: the library leaves out the algorithm, whichever
@@ -10,6 +13,20 @@ import { getSurt } from 'warcio/utils';
 export class CaptureIndexer extends CDXIndexer {
   constructor() {
     super({ format: 'cdxj' });
+  }
+
+  /** Like the library, which has every record in memory; this one only requests, whose form data are part of a key. */
+  override async *iterRecords(parser: WARCParser, filename: string): ReturnType<CDXIndexer['iterRecords']> {
+    this._lastRecord = null;
+    for await (const record of parser) {
+      if (record.warcType === 'request' && record.warcContentLength <= MAX_REQUEST_BYTES)
+        await record.readFully();
+      else await record.skipFully();
+      const entry = this.indexRecord(record, parser, filename);
+      if (entry) yield entry;
+    }
+    const last = this.indexRecord(null, parser, filename);
+    if (last) yield last;
   }
 
   override getField(field: string, record: WARCRecord): ReturnType<CDXIndexer['getField']> {

@@ -1,8 +1,11 @@
 // The WARC files of a run and their indexes (CRAWL-18.6).
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
+import { SpoolFile } from '../../../storage/files/spool-file.js';
 import { announce } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { ArchiveIndex } from '../../crawler/warc/archive-index.js';
@@ -13,17 +16,26 @@ export interface RunArchive {
   readonly indexes: ArchiveIndex | undefined;
   /** Undefined if nothing is archived. */
   readonly files: WarcFiles | undefined;
+  /** Opens a file for a body that is too long for memory. */
+  readonly openBody: (() => Promise<SpoolFile>) | undefined;
 }
 
-/** Opens the WARC files of an order, and repairs those that a killed run left. @throws StorageError */
+/** Directory of the bodies that are too long for memory, within that of the crawl's files. */
+const BODIES = 'bodies';
+
+/**
+ * Opens the WARC files of an order, and repairs those that a killed run left. @param crawlDirectory of the crawl's
+ * files @throws StorageError
+ */
 export async function openArchive(
   order: CrawlOrderConfig,
   config: GathererConfig,
   userAgent: string,
+  crawlDirectory: string,
   resources: CloseStack,
 ): Promise<RunArchive> {
   const { directory, prefix, format, maxFileBytes, poolMaxActive, compress, compression, index } = order.warc;
-  if (directory === '') return { indexes: undefined, files: undefined };
+  if (directory === '') return { indexes: undefined, files: undefined, openBody: undefined };
   const indexes = index
     ? resources.adopt(new ArchiveIndex(directory, announce), (opened) => opened[Symbol.asyncDispose]())
     : undefined;
@@ -44,7 +56,12 @@ export async function openArchive(
     );
   }
   await indexes?.addMissing();
-  return { indexes, files: resources.adopt(files, (opened) => opened.close()) };
+  const bodies = join(crawlDirectory, BODIES);
+  // A killed run leaves a name without bytes at most.
+  await rm(bodies, { recursive: true, force: true });
+  await createDirectory(bodies);
+  const openBody = () => SpoolFile.open(bodies);
+  return { indexes, openBody, files: resources.adopt(files, (opened) => opened.close()) };
 }
 
 /** What a WARC writer needs of the messages. */

@@ -106,7 +106,10 @@ export function gathererProcessors(
 export function fetchLimits(
   { maxRetrievalSize, httpIfModifiedSince, httpBasicAuth, ftpAuth }: GathererConfig,
   rulesDigest: RulesDigest,
-  others: Pick<FetchLimits, 'timeoutMs' | 'cookies' | 'keepWire' | 'mustBePublic' | 'loginFor'> & {
+  others: Pick<
+    FetchLimits,
+    'timeoutMs' | 'cookies' | 'keepWire' | 'openBody' | 'mustBePublic' | 'loginFor'
+  > & {
     readonly forms: ProcessorParts['forms'];
   },
 ): FetchLimits {

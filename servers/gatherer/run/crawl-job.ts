@@ -168,7 +168,7 @@ export async function openCrawlJob(
   const records = await openCrawlRecords(figures, resources);
   const opening = { options, nodes, state, resumed, directory, network, records, resources };
   if (resumed && seen.count === 0) warnOfEmptyFilter(order.seen, records.statistics);
-  const archive = await openArchive(order, config, userAgent, resources);
+  const archive = await openArchive(order, config, userAgent, directory, resources);
   network.side = archive.files && new SideCaptures(archive.files);
   const loader = await openBrowser(options, userAgent, resources);
   const steps = chainSteps(order);
@@ -203,6 +203,7 @@ export async function openCrawlJob(
       loginFor: (url) => network.logins.of(url),
       cookies: scoped.cookies,
       keepWire: archive.files && keepWireFor(order.warc),
+      openBody: archive.openBody,
       mustBePublic: (uri) => scoped.reach.mustBePublic(uri),
     }),
     mapper: await openMapper(order, directory, network.preparer, resources),
