@@ -1,4 +1,5 @@
 // Keeps connections for reuse, by server and login.
+import { setImmediate } from 'node:timers/promises';
 import { Budget } from '../../protocols/budget.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
@@ -54,6 +55,8 @@ export class ConnectionPool<C extends PooledConnection> {
     const slot = this.#slot(key);
     const place = await slot.places.take(1, { signal });
     try {
+      // The end of an idle connection that has arrived is seen before it is used: many servers close after a response.
+      if (slot.idle.length > 0) await setImmediate();
       if (this.#closed) throw new StateError('the fetcher is closed');
       const kept = this.#takeIdle(slot);
       if (kept !== undefined) {

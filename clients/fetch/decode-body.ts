@@ -12,6 +12,15 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
+import {
+  type CodingForm,
+  FORM_BYTES,
+  isExpected,
+  type NamedCoding,
+  namedCodings,
+  possibleForms,
+} from './content-codings.js';
+import { gunzipMembers } from './gunzip-members.js';
 import { joinBytes } from './join-bytes.js';
 import { type BodyBytes, beginningOf, isStored } from './stored-body.js';
 import { transformed } from './transformed.js';
@@ -27,8 +36,6 @@ export interface DecodeLimits {
 export const DEFAULT_MAX_RATIO = 200;
 /** Small outputs may have any ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024;
-/** Maximum number of codings in one Content-Encoding. */
-const MAX_CODINGS = 3;
 /**
  * Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by
  * piece.
@@ -40,6 +47,8 @@ export interface DecodedBody {
   readonly body: Uint8Array;
   /** The output was cut at a limit. */
   readonly truncated: boolean;
+  /** The body does not have the coding that the header names, or bytes follow it. */
+  readonly deviates: boolean;
 }
 
 /**
@@ -51,22 +60,18 @@ export async function decodeBody(
   encoding: string | undefined,
   limits: DecodeLimits,
 ): Promise<DecodedBody> {
-  const codings = (encoding ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > MAX_CODINGS) throw new ConnectionError('the answer has too many content codings');
   let decoded: BodyBytes = body;
-  let truncated = false;
-  for (const coding of codings.reverse()) {
+  let [truncated, deviates] = [false, false];
+  for (const coding of [...namedCodings(encoding ?? '')].reverse()) {
     if (decoded.length === 0) break;
-    const next: DecodedBody = await decodeOne(decoded, coding, limits);
+    const next: DecodedForm = await decodeOne(decoded, coding, limits);
     decoded = next.body;
     truncated ||= next.truncated;
+    deviates ||= next.deviates;
   }
-  if (!isStored(decoded) && decoded.length <= limits.maxBytes) return { body: decoded, truncated };
-  return { body: await beginningOf(decoded, limits.maxBytes), truncated: decoded.length > limits.maxBytes };
+  if (!isStored(decoded) && decoded.length <= limits.maxBytes) return { body: decoded, truncated, deviates };
+  const kept = await beginningOf(decoded, limits.maxBytes);
+  return { body: kept, truncated: truncated || decoded.length > kept.length, deviates };
 }
 
 interface Coding {
@@ -77,63 +82,77 @@ interface Coding {
 const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-const GZIP: Coding = {
-  direct: (body, maxOutputLength) => gunzipSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
-  stream: () => createGunzip(ZLIB_OPTIONS),
-};
-const ZLIB: Coding = {
-  direct: (body, maxOutputLength) => inflateSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
-  stream: () => createInflate(ZLIB_OPTIONS),
-};
-const RAW_DEFLATE: Coding = {
-  direct: (body, maxOutputLength) => inflateRawSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
-  stream: () => createInflateRaw(ZLIB_OPTIONS),
-};
-const BROTLI: Coding = {
-  direct: (body, maxOutputLength) => brotliDecompressSync(body, { ...BROTLI_OPTIONS, maxOutputLength }),
-  stream: () => createBrotliDecompress(BROTLI_OPTIONS),
+const CODINGS: Readonly<Record<Exclude<CodingForm, 'plain'>, Coding>> = {
+  gzip: {
+    direct: (body, maxOutputLength) => gunzipSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+    stream: () => createGunzip(ZLIB_OPTIONS),
+  },
+  zlib: {
+    direct: (body, maxOutputLength) => inflateSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+    stream: () => createInflate(ZLIB_OPTIONS),
+  },
+  'raw-deflate': {
+    direct: (body, maxOutputLength) => inflateRawSync(body, { ...ZLIB_OPTIONS, maxOutputLength }),
+    stream: () => createInflateRaw(ZLIB_OPTIONS),
+  },
+  br: {
+    direct: (body, maxOutputLength) => brotliDecompressSync(body, { ...BROTLI_OPTIONS, maxOutputLength }),
+    stream: () => createBrotliDecompress(BROTLI_OPTIONS),
+  },
 };
 
-function codingOf(name: string, body: Uint8Array): Coding {
-  if (name === 'gzip' || name === 'x-gzip') return GZIP;
-  if (name === 'br') return BROTLI;
-  // Servers disagree on what `deflate` is; the zlib header decides.
-  if (name === 'deflate') return (body[0]! & 0x0f) === 8 ? ZLIB : RAW_DEFLATE;
-  throw new ConnectionError(`the answer has the unknown content coding ${JSON.stringify(name)}`);
+/** Bytes in one form, from those in another one. */
+interface DecodedForm extends Omit<DecodedBody, 'body'> {
+  readonly body: BodyBytes;
 }
 
-async function decodeOne(body: BodyBytes, name: string, limits: DecodeLimits): Promise<DecodedBody> {
-  const coding = codingOf(name, isStored(body) ? await beginningOf(body, 1) : body);
+/** Undoes a coding; the forms that the body may have are tried. */
+async function decodeOne(body: BodyBytes, coding: NamedCoding, limits: DecodeLimits): Promise<DecodedForm> {
   const limit = Math.min(limits.maxBytes, Math.max(RATIO_FREE_BYTES, body.length * limits.maxRatio));
-  if (!isStored(body) && body.length <= DIRECT_BYTES / 4) {
+  let cause: unknown;
+  for (const form of possibleForms(coding, await beginningOf(body, FORM_BYTES))) {
+    if (form === 'plain') return { body, truncated: false, deviates: true };
     try {
-      return { body: new Uint8Array(coding.direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
+      return { ...(await decodeForm(body, form, limit)), deviates: !isExpected(coding, form) };
     } catch (error) {
-      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw decodeError(name, error);
+      cause ??= error;
+    }
+    if (form !== 'gzip') continue;
+    try {
+      // Bytes may follow the last member.
+      return { ...(await decodeUpTo(gunzipMembers(piecesOf(body)), limit)), deviates: true };
+    } catch (error) {
+      cause = error;
     }
   }
-  try {
-    return await decodeUpTo(coding.stream(), isStored(body) ? body.pieces() : [body], limit);
-  } catch (error) {
-    throw decodeError(name, error);
-  }
+  throw new ConnectionError(`the body cannot be decoded as ${coding}`, { cause });
 }
 
-async function decodeUpTo(
-  stream: Transform,
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  limit: number,
-): Promise<DecodedBody> {
+type CutBody = Pick<DecodedBody, 'body' | 'truncated'>;
+
+async function decodeForm(body: BodyBytes, form: keyof typeof CODINGS, limit: number): Promise<CutBody> {
+  const { direct, stream } = CODINGS[form];
+  if (!isStored(body) && body.length <= DIRECT_BYTES / 4) {
+    try {
+      return { body: new Uint8Array(direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
+    } catch (error) {
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
+    }
+  }
+  return await decodeUpTo(transformed(piecesOf(body), stream()), limit);
+}
+
+function piecesOf(body: BodyBytes): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return isStored(body) ? body.pieces() : [body];
+}
+
+async function decodeUpTo(output: AsyncIterable<Uint8Array>, limit: number): Promise<CutBody> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of transformed(pieces, stream)) {
+  for await (const chunk of output) {
     chunks.push(chunk);
     length += chunk.length;
     if (length > limit) break;
   }
   return { body: joinBytes(chunks, Math.min(length, limit)), truncated: length > limit };
-}
-
-function decodeError(coding: string, cause: unknown): ConnectionError {
-  return new ConnectionError(`the body cannot be decoded as ${coding}`, { cause });
 }

@@ -20,6 +20,8 @@ import { type KeepWire, MAX_FRAMING, type WireResponse, WireTap } from './wire-t
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9. */
+  readonly head: Uint8Array;
   /** Still encoded. The caller closes what is on disk. */
   readonly body: BodyBytes;
   readonly truncated: boolean;
@@ -198,6 +200,7 @@ export class HttpExchange implements ConnectionUser {
     const response = {
       status,
       headers: headersOf(fields),
+      head: raw,
       transferCodings,
       truncated: this.#body.truncated || late !== undefined,
       late,

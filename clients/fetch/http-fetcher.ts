@@ -29,6 +29,7 @@ import {
   type Fetcher,
   type FetchRequest,
   type FetchResult,
+  type LenientReading,
   resultOf,
 } from './types.js';
 
@@ -118,7 +119,7 @@ export class HttpFetcher implements Fetcher {
       // The buffer may be transferred, and an archive needs the other.
       body: raw.wire !== undefined && decoded.body === raw.body ? decoded.body.slice() : decoded.body,
       truncated: raw.truncated || decoded.truncated,
-      lenient: raw.lenient,
+      lenient: lenientReading(raw, decoded),
       wire:
         raw.wire === undefined
           ? undefined
@@ -325,8 +326,22 @@ async function decodeOrKeep(
   } catch (error) {
     if (!keepUndecoded || !(error instanceof ConnectionError)) throw error;
     const kept = await beginningOf(body, limits.maxBytes);
-    return { body: kept, truncated: truncated || body.length > kept.length, undecoded: error.message };
+    return {
+      body: kept,
+      truncated: truncated || body.length > kept.length,
+      deviates: false,
+      undecoded: error.message,
+    };
   }
+}
+
+/** What was untidy about a response, its content coding included. */
+function lenientReading(
+  { lenient, head }: RawResponse,
+  { deviates }: DecodedBody,
+): LenientReading | undefined {
+  if (!deviates) return lenient;
+  return { head, ...lenient, deviations: [...(lenient?.deviations ?? []), 'content-coding'] };
 }
 
 /** Formats headers for debugging, without secrets. */

@@ -91,7 +91,10 @@ export interface BodySpool {
 
 /** About an HTTP response that breaks the rules, or is not complete. */
 export interface LenientReading {
-  /** What the message does not do by the rules (`Deviation` of `protocols/http`). */
+  /**
+   * What the message does not do by the rules (`Deviation` of `protocols/http`); `content-coding`: the body does not
+   * have the coding that the header names, or bytes follow it.
+   */
   readonly deviations: readonly string[];
   /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9. */
   readonly head: Uint8Array;

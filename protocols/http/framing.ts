@@ -36,8 +36,11 @@ export function bodyFraming(
   note: (deviation: Deviation) => void,
 ): { readonly framing: Framing; readonly transferCodings: readonly string[] } {
   const lengths = listOf(fields, 'content-length');
-  const codings = listOf(fields, 'transfer-encoding').map((coding) =>
-    trimBlanks(coding.split(';', 1)[0]!).toLowerCase(),
+  const sent = listOf(fields, 'transfer-encoding');
+  const codings = sent.map((coding) =>
+    trimBlanks(coding.split(';', 1)[0]!)
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
   );
   const isWithoutBody = (status >= 100 && status < 200) || status === 204 || status === 304;
   if (isWithoutBody) return { framing: { kind: 'none' }, transferCodings: [] };
@@ -45,7 +48,8 @@ export function bodyFraming(
   const transferCodings = named.filter((coding) => CODINGS.has(coding));
   const isChunked = named.includes('chunked');
   const isByRule =
-    codings.length === 0 || (named.length === transferCodings.length + 1 && named.at(-1) === 'chunked');
+    sent.every((coding) => !coding.startsWith('"')) &&
+    (codings.length === 0 || (named.length === transferCodings.length + 1 && named.at(-1) === 'chunked'));
   if (!isByRule || (named.length > 0 && lengths.length > 0)) note('transfer-encoding');
   if (isChunked) {
     const otherwise = lengthFraming(lengths, () => undefined);
@@ -56,14 +60,21 @@ export function bodyFraming(
 }
 
 function lengthFraming(values: readonly string[], note: (deviation: Deviation) => void): Framing {
-  const lengths = values.filter((value) => /^\d+$/.test(value)).map(Number);
-  const possible = lengths.filter((length) => Number.isSafeInteger(length));
-  if (values.length > 1 || possible.length < values.length) note('content-length');
+  const possible = values.flatMap((value) => lengthOf(value) ?? []);
+  const isByRule = values.length <= 1 && values.every((value) => /^\d+$/.test(value));
+  if (!isByRule || possible.length < values.length) note('content-length');
   if (possible.length === 0) return { kind: 'close' };
   // Not Math.max(...): a header may have any number of them.
   const length = possible.reduce((a, b) => Math.max(a, b));
   const isCertain = possible.length === values.length && possible.every((other) => other === length);
   return { kind: 'length', length, isCertain };
+}
+
+/** Reads a length; a sign and quotes leave no doubt about the number. Undefined for anything else. */
+function lengthOf(value: string): number | undefined {
+  const digits = /^(?:\+?(\d+)|"(\d+)")$/.exec(value);
+  const length = Number(digits?.[1] ?? digits?.[2]);
+  return Number.isSafeInteger(length) ? length : undefined;
 }
 
 /** The members of all fields of a name; an empty member is one. */

@@ -72,7 +72,7 @@ export function parseStatusLine(
   const start = text.search(/HTTP/i);
   const rest = start < 0 ? text.replace(/^\s*ICY/i, '') : text.slice(start + 4);
   const version =
-    /^\s*\/\s*(\d{1,2}(?:\.\d{1,2})?)(?=[ \t]|$)/.exec(rest) ?? /^\s*\/\s*(\d(?:\.\d)?)/.exec(rest);
+    /^\s*\/\s*(\d{1,2}(?:\.\d{1,2})?)(?=[ \t]|$)/.exec(rest) ?? /^\s*\/\s*(\d\.\d|\d(?=\d{3}))/.exec(rest);
   const answer = (version === null ? rest : rest.slice(version[0].length)).replace(/^[\s/]+/, '');
   const number = /^\d+/.exec(answer)?.[0];
   const status = number === undefined ? 200 : Number(number);

@@ -19,3 +19,4 @@ import '../servers/gatherer/robots-agent.test.js';
 import '../servers/gatherer/robots-octets.test.js';
 import '../clients/fetch/cache.test.js';
 import '../clients/fetch/lenient.test.js';
+import '../clients/fetch/untidy.test.js';

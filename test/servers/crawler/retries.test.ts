@@ -195,7 +195,7 @@ t.test('a body that cannot be decoded is kept as it is, once, with an annotation
     '/bad': (_, response) =>
       response
         .writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
-        .end('this is not gzip'),
+        .end(Buffer.from('\x1f\x8b\x08 this is not gzip', 'latin1')),
   });
   const directory = t.testdir();
   const report = await crawl(directory, site.url, {});
