@@ -1,17 +1,16 @@
 // Inflates the gzip members at the beginning of a body, whatever follows them.
 import { ProtocolError } from '../../protocols/errors.js';
 import { GzipHeaderReader, GzipTrailerReader } from '../../protocols/gatherd/index.js';
-import { InflateBudget, MemberInflater } from '../gatherd/inflater.js';
+import { MemberInflater } from '../connection/member-inflater.js';
 
 /**
  * Yields the content of the members (RFC 1952 2.2). Bytes after the last one are ignored, and a member whose end is
  * missing is inflated as far as it goes. Node's own decoder refuses the former. The caller limits the output.
- * @throws ProtocolError for data that does not begin with a member, or for a damaged member
+ * @throws an error for data that does not begin with a member, or for a damaged member
  */
 export async function* gunzipMembers(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const budget = new InflateBudget({ maxInflatedBytes: Number.MAX_SAFE_INTEGER, maxInflateRatio: 2000 });
   let header = new GzipHeaderReader();
   let trailer = new GzipTrailerReader();
   let inflater: MemberInflater | undefined;
@@ -28,7 +27,7 @@ export async function* gunzipMembers(
             return; // not a member: the rest is not part of the content
           }
         } else if (inflater?.ended !== true) {
-          inflater ??= new MemberInflater(budget);
+          inflater ??= new MemberInflater();
           rest = yield* inflater.push(rest);
         } else {
           rest = trailer.push(rest);

@@ -3,11 +3,12 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { readReply } from '../../../clients/bulk/reply.js';
 import { LargeLog, ReceiveBudget } from '../../../clients/connection/index.js';
+import { MemberInflater } from '../../../clients/connection/member-inflater.js';
 import { decodeEntry } from '../../../clients/fetch/cache/entry.js';
 import { decodeBody } from '../../../clients/fetch/decode-body.js';
 import { parseListing } from '../../../clients/fetch/ftp-listing.js';
 import { basicRealm, parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
-import { InflateBudget, MemberInflater } from '../../../clients/gatherd/inflater.js';
+import { InflateBudget } from '../../../clients/gatherd/inflater.js';
 import { checkSoif } from '../../../clients/soif-tools/check.js';
 import { readJsonLines } from '../../../clients/soif-tools/json-lines.js';
 import { checkAsOriginal } from '../../../clients/soif-tools/original-check.js';
