@@ -11,7 +11,6 @@ import {
 import { Generations } from '../../storage/generations/generations.js';
 import type { HostConnection } from '../host/connection.js';
 import type { Debug } from '../host/debug-flags.js';
-import { FairShare } from '../host/fair-share.js';
 import type { Logger } from '../host/logger.js';
 import { traceConnection } from '../host/traced-connection.js';
 import { admitPeer } from './access.js';
@@ -88,7 +87,6 @@ export class GatherdService implements AsyncDisposable {
       admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),
       commandTimeoutMs: idleTimeoutMs,
       clock: options.clock ?? monotonicClock,
-      fairShare: new FairShare(),
       counts: this.counts,
     };
     subscribe(TRANSFERS, this.#onTransfer);

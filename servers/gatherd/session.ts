@@ -12,7 +12,7 @@ import {
 } from '../../protocols/gatherd/index.js';
 import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { HostConnection } from '../host/connection.js';
-import type { FairShare, SessionShare } from '../host/fair-share.js';
+import type { SessionShare } from '../host/fair-share.js';
 import type { PeerLog } from '../host/log-limit.js';
 import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
@@ -73,20 +73,13 @@ export interface SessionContext {
   /** Milliseconds without a complete command (GATHERD-12.3). */
   readonly commandTimeoutMs: number;
   readonly clock: Clock;
-  /** Shares the event loop among the sessions. */
-  readonly fairShare: FairShare;
   readonly counts: GatherdCounts;
 }
 
 /**
- * Bytes of input passed to the engine at a time. The answers to a piece full of `HELP` are about a hundred
- * times its size, and all of them are held in memory while the peer reads.
- */
-const INPUT_BYTES = 512;
-
-/**
  * The cost of a command in milliseconds of processor time, measured on a database of 100 000 objects. Costs
- * order the sessions that wait for the processor; a session that has used much comes after the others.
+ * order the sessions that wait for the processor; a session that has used much comes after the others. Input
+ * and output are charged by the host.
  */
 const COMMAND_COST_MS: Partial<Readonly<Record<GatherdCommand['kind'], number>>> = {
   update: 0.8,
@@ -94,8 +87,6 @@ const COMMAND_COST_MS: Partial<Readonly<Record<GatherdCommand['kind'], number>>>
   object: 0.3,
 };
 const OTHER_COST_MS = 0.02;
-const MEBIBYTE_COST_MS = 1;
-const MEBIBYTE = 1 << 20;
 
 /** Serves one connection from the greeting to the end (GATHERD-1, 7), with the log lines of GATHERD-12.2. */
 export async function serveGatherd(connection: HostConnection, context: SessionContext): Promise<void> {
@@ -123,7 +114,7 @@ class Session {
     this.#output = new Output(connection);
     this.#address = connection.peer.address;
     this.#log = connection.log;
-    this.#share = context.fairShare.join(connection.peer.address);
+    this.#share = connection.share;
   }
 
   async run(): Promise<void> {
@@ -158,9 +149,7 @@ class Session {
     if (!this.#engine.acceptsInput) return;
     this.#expectCommand();
     for await (const chunk of this.#connection.chunks()) {
-      for (let offset = 0; offset < chunk.length && this.#engine.acceptsInput; offset += INPUT_BYTES) {
-        await this.#performAll(this.#engine.push(chunk.subarray(offset, offset + INPUT_BYTES)));
-      }
+      await this.#performAll(this.#engine.push(chunk));
       if (!this.#engine.acceptsInput) return;
     }
     await this.#performAll(this.#engine.end());
@@ -237,11 +226,7 @@ class Session {
     await using lease = await this.#lease();
     const stream = await this.#stream(request, lease.snapshot, count);
     try {
-      for await (const piece of stream) {
-        this.#share.charge((piece.length / MEBIBYTE) * MEBIBYTE_COST_MS);
-        await this.#output.put(piece);
-        if (!this.#share.mayContinue()) await this.#share.turn(this.#connection.signal);
-      }
+      for await (const piece of stream) await this.#output.put(piece);
     } finally {
       this.#objects += count.objects;
     }

@@ -4,6 +4,8 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError, StateError } from '../../protocols/errors.js';
 import type { ConnectionSlot } from './connection-table.js';
+import { type SessionShare, threadShare } from './fair-share.js';
+import { chargeSent, chargeStep, InputPieces } from './input-pieces.js';
 import type { PeerLog } from './log-limit.js';
 import type { Peer } from './peer.js';
 import { acceptedBytes, type SendLimits, SendWatch } from './send-watch.js';
@@ -18,14 +20,19 @@ export interface HostConnection {
   /** Aborted when the peer is gone, or at the end of the host's grace period. */
   readonly signal: AbortSignal;
   /**
-   * Chunks from the peer. Reading pauses until the session asks for the next chunk, which is backpressure for
+   * Its share of the event loop. Reading and writing are charged and wait for their turns here; a session adds
+   * the cost of work that neither shows.
+   */
+  readonly share: SessionShare;
+  /**
+   * Chunks from the peer, of at most a kibibyte; each is charged and waits for its turn. Reading pauses until the session asks for the next chunk, which is backpressure for
    * the peer. Ends when the peer has finished sending (it may still read), or when the host is stopping. Throws
    * {@link ConnectionError} when the connection broke, and after `idleTimeoutMs` without a byte; after the
    * latter the connection is still writable. May be called again to continue reading.
    */
   chunks(): AsyncIterable<Uint8Array>;
   /**
-   * Resolves when the connection can accept more. The bytes must not change afterwards. Rejects with
+   * Resolves when the connection can accept more and has its turn. The bytes must not change afterwards. Rejects with
    * {@link ConnectionError} when the peer is gone or accepts less than `minBytesPerSecond`.
    */
   write(bytes: Uint8Array): Promise<void>;
@@ -72,6 +79,8 @@ export interface ConnectionContext {
   readonly id?: number;
   /** Its place among the server's connections. Default: it has none, as under inetd. */
   readonly slot?: ConnectionSlot;
+  /** Its share of the event loop. Default: one of this thread's. */
+  readonly share?: SessionShare | undefined;
   /** Default: that of this process. */
   readonly clock?: Clock | undefined;
 }
@@ -86,7 +95,9 @@ export class SocketConnection implements HostConnection {
   readonly peer: Peer;
   readonly id: number | undefined;
   readonly log: PeerLog;
+  readonly share: SessionShare;
   readonly #socket: ByteStream;
+  readonly #pieces: InputPieces;
   readonly #limits: ConnectionLimits;
   readonly #slot: ConnectionSlot | undefined;
   readonly #clock: Clock;
@@ -105,12 +116,14 @@ export class SocketConnection implements HostConnection {
 
   constructor(
     socket: ByteStream,
-    { peer, id, limits, log, slot, clock = monotonicClock }: ConnectionContext,
+    { peer, id, limits, log, slot, share, clock = monotonicClock }: ConnectionContext,
   ) {
     this.peer = peer;
     this.id = id;
     this.log = log;
+    this.share = share ?? threadShare.join(peer.address);
     this.#socket = socket;
+    this.#pieces = new InputPieces(socket, this.share);
     this.#limits = limits;
     this.#slot = slot;
     this.#clock = clock;
@@ -149,20 +162,21 @@ export class SocketConnection implements HostConnection {
   write(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(this.#closeReason());
     if (this.#socket.writableEnded) return Promise.reject(new StateError('write after end'));
-    this.#written += bytes.length;
-    if (this.#socket.write(bytes)) return Promise.resolve();
-    return this.#waitForDrain();
+    this.#countWritten(bytes);
+    if (!this.#socket.write(bytes)) return this.#waitForDrain().then(() => this.#waitForTurn());
+    return this.#waitForTurn();
   }
 
   async deliver(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) throw this.#closeReason();
     if (this.#socket.writableEnded) throw new StateError('write after end');
-    this.#written += bytes.length;
+    this.#countWritten(bytes);
     const accepted = this.#waitForDrain();
     this.#socket.write(bytes, (error) => {
       if (error == null) this.#resolveWriters();
     });
     await accepted;
+    await this.#waitForTurn();
   }
 
   pollEnd(): boolean {
@@ -221,21 +235,23 @@ export class SocketConnection implements HostConnection {
       this.#slot?.waitForInput(true);
       const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
-      // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is
-      // discarded.
-      let scheduled = false;
+      // The stream stops reading when its buffer is full: in each turn of the session one buffer is discarded.
+      let leaveTurn: (() => void) | undefined;
       const discard = () => {
-        scheduled = false;
-        while (!socket.destroyed && socket.read() !== null) if (socket.bytesRead > until) socket.destroy();
+        leaveTurn = undefined;
+        for (let chunk = this.#read(); chunk !== null; chunk = this.#read()) {
+          chargeStep(this.share, chunk.length);
+          if (socket.bytesRead > until) socket.destroy();
+        }
       };
       const discardLater = () => {
-        if (!scheduled) setImmediate(discard);
-        scheduled = true;
+        leaveTurn ??= this.share.whenTurn(discard);
       };
       socket.on('end', () => socket.destroy());
       socket.on('readable', discardLater);
       discard();
       await this.closed;
+      leaveTurn?.();
       cancelTimer();
     }
     socket.destroy();
@@ -245,13 +261,30 @@ export class SocketConnection implements HostConnection {
   async #nextChunk(): Promise<Uint8Array | undefined> {
     const socket = this.#socket;
     for (;;) {
-      const chunk: Uint8Array | null = socket.readableEnded ? null : socket.read();
-      if (chunk !== null) return chunk;
+      if (this.#pieces.available) {
+        await this.#waitForTurn();
+        return this.#pieces.take();
+      }
       if (this.#failure !== undefined) throw this.#failure;
       if (socket.readableEnded || this.#stopping) return undefined;
       if (socket.destroyed) throw this.#closeReason();
       await this.#waitForInput();
     }
+  }
+
+  #read(): Uint8Array | null {
+    const { destroyed, readableEnded } = this.#socket;
+    return destroyed || readableEnded ? null : this.#socket.read();
+  }
+
+  #countWritten(bytes: Uint8Array): void {
+    this.#written += bytes.length;
+    chargeSent(this.share, bytes.length);
+  }
+
+  /** Resolves when the session may continue, or its connection is closed. */
+  #waitForTurn(): Promise<void> {
+    return this.share.mayContinue() ? Promise.resolve() : this.share.turn(this.signal);
   }
 
   #waitForInput(): Promise<void> {

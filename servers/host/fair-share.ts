@@ -1,4 +1,4 @@
-// Shares the event loop among the sessions of a server.
+// Shares the event loop among the sessions of the servers of a process.
 import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
@@ -138,6 +138,12 @@ export class FairShare {
     return this.#queue.take(this.#selections % SELECTIONS_PER_OLDEST === 0 ? 'oldest' : 'level')?.item;
   }
 }
+
+/**
+ * The share of this thread: the sessions of all servers of a process take turns with each other, because they
+ * have one event loop.
+ */
+export const threadShare = new FairShare();
 
 /** 0 for little recent work, then 1, then 2. */
 function classOf(milliseconds: number): number {

@@ -5,6 +5,7 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { type HostConnection, runSession, SocketConnection } from './connection.js';
 import { ConnectionTable } from './connection-table.js';
+import { type FairShare, threadShare } from './fair-share.js';
 import { connectionsWithinLimit } from './fd-limit.js';
 import { type Listen, Listener } from './listener.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
@@ -53,6 +54,8 @@ export interface HostOptions {
   readonly lookup?: NameLookup | undefined;
   /** The clock of all limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
+  /** Shares the event loop among the sessions. Default: that of this thread. */
+  readonly fairShare?: FairShare | undefined;
 }
 
 /** The name under which failures of accept are counted. */
@@ -90,6 +93,7 @@ export class TcpHost implements AsyncDisposable {
   ): Promise<TcpHost> {
     const { log, name, maxPerAddress, lookup = systemLookup(), clock = monotonicClock } = options;
     const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
+    const { fairShare = threadShare } = options;
     const limits = {
       idleTimeoutMs,
       drainTimeoutMs,
@@ -124,6 +128,7 @@ export class TcpHost implements AsyncDisposable {
           log: peerLog(log.child({ session: id }), limiter, peer.address),
           id,
           slot,
+          share: fairShare.join(peer.address),
           clock,
         });
         connection = opened;

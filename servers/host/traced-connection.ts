@@ -20,6 +20,7 @@ export function traceConnection(
     peer,
     log: connection.log,
     signal: connection.signal,
+    share: connection.share,
     async *chunks() {
       for await (const chunk of connection.chunks()) {
         report('received', chunk);

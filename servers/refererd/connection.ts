@@ -9,6 +9,7 @@ import {
   SstpServerSession,
 } from '../../protocols/sstp/index.js';
 import type { ConnectionSlot } from '../host/connection-table.js';
+import { FairFlow } from '../host/fair-flow.js';
 import type { SessionShare } from '../host/fair-share.js';
 import { plainAddress } from '../host/peer.js';
 import { LEVEL } from './level.js';
@@ -27,17 +28,14 @@ const BYTES_PER_CHECK = 64 * 1024;
  * Parts of a slice of the event loop after which a turn ends: earlier if a write is just done, later if the
  * next one is half full. A write of half the size costs nearly as much, and so does what it wakes.
  */
-const AFTER_WRITE = 0.6;
-const BEFORE_WRITE = 1.5;
+const AFTER_WRITE = 1.2;
+const BEFORE_WRITE = 3;
+/** A pause costs about a hundred requests. */
+const OTHERWISE = 2;
 /**
  * A chunk of at least this many bytes is probably followed by others, which are not read before it is answered.
  */
 const HURRIED_BYTES = 32 * 1024;
-/**
- * A chunk of at least this many bytes may cost much, and waits for its turn if this one is used up: about 25
- * requests.
- */
-const LONG_CHUNK_BYTES = 2048;
 /**
  * Limits for discarding input after the last reply: closing with unread input would reset the connection and
  * lose the reply.
@@ -99,6 +97,8 @@ export class RefererConnection {
   readonly #context: ConnectionContext;
   readonly #slot: ConnectionSlot;
   readonly #share: SessionShare;
+  /** Reads the socket. */
+  readonly #flow: FairFlow;
   readonly #log: RefererLog;
   readonly #exchange: ExchangeLog | undefined;
   #phase: Phase = 'choosing';
@@ -138,7 +138,7 @@ export class RefererConnection {
     this.#readTimer = new IdleTimer(context.clock, this.#readTimeout);
     // S-45: from accepting the connection to the end of the request.
     this.#readTimer.start(context.service.settings.readTimeoutMs);
-    socket.on('data', this.#onData);
+    this.#flow = new FairFlow(socket, share, this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
@@ -182,10 +182,8 @@ export class RefererConnection {
       this.#session.push(chunk);
       this.#hurried = chunk.length >= HURRIED_BYTES;
       // One chunk more than it answers now: reading is paused only if the wait is long.
-      if (this.#yielding) this.#socket.pause();
-      else if (chunk.length < LONG_CHUNK_BYTES || this.#sending || this.#phase !== 'sstp') this.#pump();
-      else if (this.#share.mayContinue()) this.#pump();
-      else this.#yield();
+      if (this.#yielding) this.#flow.pause();
+      else this.#pump();
       return;
     }
     const isChoosing = this.#chooser.state === 'choosing';
@@ -195,9 +193,9 @@ export class RefererConnection {
 
   /** Reads on after a pause: the system may hold megabytes that are discarded. */
   #pauseReading(): void {
-    this.#socket.pause();
+    this.#flow.pause();
     clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => this.#socket.resume(), LINGER_PAUSE_MS);
+    this.#pause = setTimeout(() => this.#flow.resume(), LINGER_PAUSE_MS);
   }
 
   readonly #onEnd = (): void => {
@@ -249,10 +247,10 @@ export class RefererConnection {
       this.#begin(decided);
       return;
     }
-    this.#socket.pause();
+    this.#flow.pause();
     void decided.then((allowed) => {
       if (this.#socket.destroyed) return;
-      this.#socket.resume();
+      this.#flow.resume();
       this.#begin(allowed);
     });
   }
@@ -283,9 +281,8 @@ export class RefererConnection {
   #handOver(first: Uint8Array, allowed: boolean): void {
     this.#phase = 'handed-over';
     const socket = this.#socket;
-    socket.off('data', this.#onData);
+    this.#flow.close();
     socket.off('end', this.#onEnd);
-    socket.pause();
     const { counts } = this.#context.service.statistics;
     const received = socket.bytesRead;
     socket.once('close', () => {
@@ -338,7 +335,6 @@ export class RefererConnection {
     const begin = performance.now();
     let unchecked = 0;
     let checkedBytes = 0;
-    let checked = false;
     for (let request = session.next(); request !== undefined; request = session.next()) {
       this.#context.service.answer(request, replies, this.#log);
       this.#answered += 1;
@@ -350,15 +346,14 @@ export class RefererConnection {
       if (unchecked < REQUESTS_PER_CHECK && replies.length - checkedBytes < BYTES_PER_CHECK) continue;
       unchecked = 0;
       checkedBytes = replies.length;
-      checked = true;
       // Usually the last of the requests that have arrived.
       if (session.idle) continue;
-      if (!this.#share.mayContinue(replies.length < WRITE_BYTES / 2 ? 1 : BEFORE_WRITE)) {
+      if (!this.#share.mayContinue(replies.length < WRITE_BYTES / 2 ? OTHERWISE : BEFORE_WRITE)) {
         this.#share.charge(performance.now() - begin);
         return 'turn';
       }
     }
-    if (checked) this.#share.charge(performance.now() - begin);
+    this.#share.charge(performance.now() - begin);
     return undefined;
   }
 
@@ -376,7 +371,7 @@ export class RefererConnection {
     this.#sending = true;
     this.#slot.waitForOutput();
     this.#readTimer.stop();
-    socket.pause();
+    this.#flow.pause();
     this.#expectProgress();
     return false;
   }
@@ -400,7 +395,7 @@ export class RefererConnection {
     this.#sending = true;
     this.#yielding = true;
     this.#slot.work();
-    if (this.#hurried) this.#socket.pause();
+    if (this.#hurried) this.#flow.pause();
     this.#leaveTurn = this.#share.whenTurn(this.#onTurn);
   }
 
@@ -410,7 +405,7 @@ export class RefererConnection {
     if (socket.destroyed) return;
     this.#sending = false;
     this.#readTimer.touch();
-    if (socket.isPaused()) socket.resume();
+    this.#flow.resume();
     this.#pump();
   };
 
@@ -418,7 +413,7 @@ export class RefererConnection {
     this.#sending = false;
     if (this.#phase === 'lingering') return;
     this.#readTimer.start(this.#context.service.settings.readTimeoutMs);
-    this.#socket.resume();
+    this.#flow.resume();
     this.#pump();
   }
 

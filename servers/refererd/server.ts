@@ -5,7 +5,7 @@ import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
 import { type ConnectionSlot, ConnectionTable } from '../host/connection-table.js';
-import { FairShare } from '../host/fair-share.js';
+import { type FairShare, threadShare } from '../host/fair-share.js';
 import { type Listen, Listener } from '../host/listener.js';
 import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
@@ -30,6 +30,8 @@ export interface RefererServerOptions {
   readonly port: number;
   /** Default: that of this process. */
   readonly clock?: Clock | undefined;
+  /** Shares the event loop among the connections. Default: that of this thread. */
+  readonly fairShare?: FairShare | undefined;
 }
 
 /** A connection that was accepted before the server serves. */
@@ -50,11 +52,7 @@ export class RefererServer implements AsyncDisposable {
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
   readonly #table: ConnectionTable;
-  /**
-   * A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices
-   * only.
-   */
-  readonly #fairShare = new FairShare({ sliceMs: 1 });
+  readonly #fairShare: FairShare;
   /** Connections accepted before {@link open}; undefined after it. */
   #held: Set<HeldConnection> | undefined = new Set();
   #refused = 0;
@@ -66,6 +64,7 @@ export class RefererServer implements AsyncDisposable {
     this.#service = service;
     this.#web = web;
     this.#listener = listener;
+    this.#fairShare = options.fairShare ?? threadShare;
     this.addresses = addresses;
     this.port = listener.port;
     this.#table = new ConnectionTable(
@@ -94,7 +93,7 @@ export class RefererServer implements AsyncDisposable {
     await using parts = new CloseStack();
     // Loaded before the first client: a request whose client has ended its direction must not wait, and after a
     // change of the user the files of the program may be unreadable.
-    const web = parts.adopt(await createHttpServer(service), (opened) => opened.close());
+    const web = parts.adopt(await createHttpServer(service, options.fairShare), (opened) => opened.close());
     let server: RefererServer | undefined;
     const early: Socket[] = [];
     const listener = await Listener.open({

@@ -5,7 +5,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, StorageError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
-import { FairShare, type SessionShare } from '../host/fair-share.js';
+import { type FairShare, type SessionShare, threadShare } from '../host/fair-share.js';
+import { FairSocket } from '../host/fair-socket.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
 import { listenFailure } from '../host/port-holder.js';
 import type { Certificate } from '../host/tls.js';
@@ -69,6 +70,8 @@ export interface ApplicationParts {
   readonly logLimits?: LogLimits;
   /** Adds the application's own routes and hooks. */
   readonly routes: (app: FastifyInstance) => Awaitable<void>;
+  /** Shares the event loop among the connections. Default: that of this thread. */
+  readonly fairShare?: FairShare | undefined;
 }
 
 /** The options of {@link createApplication}. */
@@ -115,7 +118,8 @@ interface Failure {
 export async function addApplication(app: FastifyInstance, parts: ApplicationParts): Promise<void> {
   const limiter = new LogLimiter((text) => parts.logSuppressed?.(text), parts.logLimits);
   app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
-  shareEventLoop(app);
+  const { fairShare = threadShare } = parts;
+  app.addHook('onRequest', (request, reply) => waitForTurn(fairShare, request, reply));
   app.addHook('onRequest', (request, reply) => admitRequest(parts, request, reply));
   addBodyParsers(app, parts.bodies);
   app.setNotFoundHandler(parts.notFound);
@@ -158,6 +162,7 @@ function replyToFailure(
  */
 export async function createApplication(options: ApplicationOptions): Promise<FastifyInstance> {
   const { headers, certificate, requestTimeoutMs = REQUEST_TIMEOUT_MS, trustedProxies = [] } = options;
+  const { fairShare = threadShare } = options;
   await using opened = new CloseStack();
   const limiter = new LogLimiter((text) => options.logSuppressed?.(text), options.logLimits);
   opened.defer(() => limiter[Symbol.dispose]());
@@ -171,6 +176,7 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
         keepAliveTimeout: KEEP_ALIVE_MS,
         refusalHeaders: headers,
         tls: certificate?.options,
+        fairShare,
       });
       ({ refuseUnreadable } = gated);
       if (gated.secure !== undefined) certificate?.uses(gated.secure);
@@ -183,6 +189,7 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // A URL that cannot be decoded: fastify runs no hooks for it.
     frameworkErrors: async (error, request, reply) =>
+      (await waitForTurn(fairShare, request, reply)) ??
       (await admitRequest(options, request, reply)) ??
       replyToFailure(options, limiter, { error, request, reply }),
   });
@@ -216,25 +223,23 @@ function refuseExpectation(request: FastifyRequest, reply: FastifyReply): Fastif
 const PAGE_COST_MS = 1;
 
 /**
- * Makes requests wait while others have their turn: a client may send hundreds of them at once, over many
- * connections.
+ * Makes a request wait while others have their turn: a client may send hundreds of them at once, over many
+ * connections. The clients behind a proxy share its connections, so they are told apart by their addresses.
  */
-function shareEventLoop(app: FastifyInstance): void {
-  const fairShare = new FairShare();
-  const shares = new WeakMap<Socket, SessionShare>();
-  app.addHook('onRequest', async ({ ip, raw: { socket } }, reply) => {
-    // The clients behind a proxy share its connections.
-    const isForwarded = ip !== socket.remoteAddress;
-    const share = (isForwarded ? undefined : shares.get(socket)) ?? fairShare.join(ip);
-    if (!isForwarded) shares.set(socket, share);
-    if (!share.mayContinue()) await waitForTurn(share, socket);
-    share.charge(PAGE_COST_MS);
-    // The client disconnected; skip rendering.
-    return socket.destroyed ? reply.hijack() : undefined;
-  });
+async function waitForTurn(
+  fairShare: FairShare,
+  { ip, raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const isOwn = socket instanceof FairSocket && ip === socket.remoteAddress;
+  const share = isOwn ? socket.share : fairShare.join(ip);
+  if (!share.mayContinue()) await turnOf(share, socket);
+  share.charge(PAGE_COST_MS);
+  // The client disconnected; skip rendering.
+  return socket.destroyed ? reply.hijack() : undefined;
 }
 
-async function waitForTurn(share: SessionShare, socket: Socket): Promise<void> {
+async function turnOf(share: SessionShare, socket: Socket): Promise<void> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   socket.once('close', onClose);

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ConnectionSlot, ConnectionTable, type TableLimits } from '../host/connection-table.js';
+import { acceptedSocket } from '../host/fair-socket.js';
 import { acceptedBytes, SendWatch } from '../host/send-watch.js';
 
 /** Limits of {@link guardConnections}. */
@@ -61,7 +62,7 @@ export function guardConnections(server: Server, options: ConnectionGuardOptions
     });
   });
   server.prependListener('request', ({ socket }: IncomingMessage, reply: ServerResponse) => {
-    const guarded = open.get(socket);
+    const guarded = open.get(acceptedSocket(socket));
     if (guarded === undefined) return;
     guarded.requests += 1;
     guarded.slot.work();

@@ -11,6 +11,8 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { errorCode } from '../../protocols/errors.js';
+import type { FairShare } from '../host/fair-share.js';
+import { FairSocket } from '../host/fair-socket.js';
 
 /** Requests of one connection whose replies are not yet sent. A client with more of them is cut. */
 export const MAX_PIPELINED = 32;
@@ -27,6 +29,8 @@ export interface GatedServerOptions extends ServerOptions {
   readonly refusalHeaders: Readonly<Record<string, string>>;
   /** Certificate and key of a server of HTTPS. Default: a server of HTTP. */
   readonly tls?: SecureContextOptions | undefined;
+  /** Shares the event loop among the connections. */
+  readonly fairShare: FairShare;
 }
 
 /** A server and the way in which it refuses what its parser cannot read. */
@@ -49,14 +53,16 @@ const PARSER_STATUS: Readonly<Record<string, number>> = {
  * Creates an HTTP server that handles the next request of a connection when the reply to the previous one is
  * sent. Node parses all requests of a chunk, which may be thousands, and would handle them at once, even after
  * their client is gone: their replies would fill the memory, and their work would keep the event loop from
- * other clients. What a closed connection has left is dropped.
+ * other clients. What a closed connection has left is dropped. Whatever a connection sends is read in pieces,
+ * by turns (see {@link FairSocket}); after a reply, a rest of the request's body that is long ends the
+ * connection.
  *
  * What Node answers itself, it answers without the application's headers. So requests without a host and with
  * an unknown expectation go to the handler, too, and CONNECT and bytes that are not HTTP are refused here.
  */
 export function createGatedServer(
   handler: Handler,
-  { refusalHeaders, tls, ...options }: GatedServerOptions,
+  { refusalHeaders, tls, fairShare, ...options }: GatedServerOptions,
 ): GatedServer {
   const lines = new WeakMap<Socket, Exchange[]>();
   /**
@@ -66,8 +72,10 @@ export function createGatedServer(
   const refused = new WeakMap<Socket, { readonly refusal: Buffer; readonly maxBytesRead: number }>();
   const begin = (line: Exchange[], [request, reply]: Exchange): void => {
     const { socket } = request;
+    if (socket instanceof FairSocket) socket.limitInput(Infinity);
     reply.once('close', () => {
       line.shift();
+      if (!request.complete && socket instanceof FairSocket) socket.limitInput(DISCARDED_BYTES);
       if (socket.destroyed || socket.writableEnded) line.length = 0;
       const last = refused.get(socket);
       if (last !== undefined && line.length === 0) endWith(socket, last.refusal);
@@ -121,6 +129,7 @@ export function createGatedServer(
   // What is not TLS, or a client that does not trust the certificate.
   secure?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = secure ?? createServer(plain, receive);
+  readByTurns(server, secure === undefined ? 'connection' : 'secureConnection', fairShare);
   // Without this listener Node answers 417 itself.
   server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
   // Without this one it closes the connection. The socket is no longer the HTTP server's.
@@ -146,7 +155,19 @@ export function createGatedServer(
   };
 }
 
-/** Bytes that a refused client may still send. */
+/** Gives Node's parser the connections of the server as {@link FairSocket}s. */
+function readByTurns(server: Server, accepted: string, fairShare: FairShare): void {
+  const parsers = server.listeners(accepted);
+  server.removeAllListeners(accepted);
+  server.on(accepted, (socket: Socket) => {
+    // The limits of connections are checked first.
+    if (socket.destroyed) return;
+    const fair = new FairSocket(socket, fairShare.join(socket.remoteAddress));
+    for (const parse of parsers) Reflect.apply(parse, server, [fair]);
+  });
+}
+
+/** Bytes that a client may still send that is refused, or whose request is answered. */
 const DISCARDED_BYTES = 1 << 20;
 
 /** Milliseconds that a refused client may take to read the refusal. */

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { ConnectionError, StorageError } from '../../protocols/errors.js';
 import { BrokerServer } from '../../servers/broker/index.js';
 import { serveConnection } from '../../servers/broker/server.js';
-import type { HostConnection } from '../../servers/host/index.js';
+import { FairShare, type HostConnection } from '../../servers/host/index.js';
 import { Random } from '../helpers/random.js';
 import { SEED } from '../helpers/seed.js';
 import { waitUntil } from '../helpers/wait-until.js';
@@ -129,6 +129,7 @@ type Breakage = 'rejects' | 'closes' | 'stalls';
 
 /** A connection that breaks at one of its awaits, counted from 0. */
 class BreakingConnection implements HostConnection {
+  readonly share = new FairShare().join();
   readonly peer = { address: '192.0.2.1', port: 1, name: async () => undefined };
   readonly log = { info: () => {}, warn: () => {}, error: () => {} };
   awaits = 0;

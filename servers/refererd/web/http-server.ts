@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { SP } from '../../../protocols/ascii.js';
 import { messageOf } from '../../../protocols/errors.js';
+import type { FairShare } from '../../host/fair-share.js';
+import { acceptedSocket } from '../../host/fair-socket.js';
 import { createApplication } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
@@ -41,11 +43,16 @@ export interface HttpServer {
 }
 
 /** Creates the HTTP server of the statistics (R-42 to R-49) and the page of links. */
-export async function createHttpServer(service: RefererService): Promise<HttpServer> {
+export async function createHttpServer(
+  service: RefererService,
+  fairShare: FairShare | undefined,
+): Promise<HttpServer> {
   const clients = new WeakMap<Socket, HttpClient>();
-  const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined => clients.get(raw.socket);
+  const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined =>
+    clients.get(acceptedSocket(raw.socket));
   const app = await createApplication({
     headers: HEADERS,
+    fairShare,
     assets: ASSETS,
     bodies: 'none',
     // `/reload` and `/clean` answer HEAD themselves, without effect.
@@ -87,7 +94,6 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
       socket.unshift(withKnownMethod(first));
       clients.set(socket, client);
       app.server.emit('connection', socket);
-      socket.resume();
     },
     close: () => app.close(),
   };

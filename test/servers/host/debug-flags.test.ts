@@ -5,6 +5,7 @@ import {
   createDebug,
   createLoggerOn,
   DebugFlags,
+  FairShare,
   type HostConnection,
   traceConnection,
 } from '../../../servers/host/index.js';
@@ -107,6 +108,7 @@ t.test('a traced connection logs the start of each chunk printably, and passes t
   const plain: HostConnection = {
     peer: { address: '192.0.2.7', port: 1, name: async () => undefined },
     log: { info: () => {}, warn: () => {}, error: () => {} },
+    share: new FairShare().join(),
     signal: new AbortController().signal,
     async *chunks() {
       yield Buffer.from('HELP\r\n');
