@@ -53,16 +53,13 @@ export class MessageFramer {
    */
   push(chunk: Uint8Array): Framed {
     let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      if (!this.#endsMessage(chunk[i]!)) continue;
-      this.#buffer.append(chunk.subarray(start, i));
-      const taken = this.#buffer.take();
-      this.#taken = taken;
+    for (let end = this.#endOfLine(chunk, 0); end >= 0; end = this.#endOfLine(chunk, start)) {
+      const taken = this.#join(chunk.subarray(start, end));
+      start = end + 1;
       const line = stripCarriageReturn(taken);
       if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
       if (!line.every(isSpace)) return { kind: 'line', line };
       this.#skipped += taken.length + 1;
-      start = i + 1;
     }
     this.#buffer.append(chunk.subarray(start));
     // One byte more than the limit is allowed, because it may be the CR of the line end.
@@ -77,16 +74,33 @@ export class MessageFramer {
     return line.every(isSpace) ? MORE : { kind: 'line', line };
   }
 
-  /** Tracks the quotes by the rules of the lexer (BRK-2.7); true for the LF that ends the message. */
-  #endsMessage(byte: number): boolean {
-    if (!this.#quoted) {
-      if (byte === QUOTE) this.#quoted = true;
-      return byte === LF;
+  /** Takes the line whose last part has arrived. Thousands of empty lines are not worth the buffer. */
+  #join(part: Uint8Array): Uint8Array {
+    if (this.#buffer.length === 0 && part.length === 0) this.#taken = part;
+    else {
+      this.#buffer.append(part);
+      this.#taken = this.#buffer.take();
     }
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === BACKSLASH) this.#escaped = true;
-    else if (byte === QUOTE) this.#quoted = false;
-    return false;
+    return this.#taken;
+  }
+
+  /** Finds the LF that ends the message by the rules of the lexer (BRK-2.7), the first one outside quotes; -1 without one. */
+  #endOfLine(chunk: Uint8Array, from: number): number {
+    let quoted = this.#quoted;
+    let escaped = this.#escaped;
+    let at = from;
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (!quoted) {
+        if (byte === LF) break;
+        quoted = byte === QUOTE;
+      } else if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else quoted = byte !== QUOTE;
+    }
+    this.#quoted = quoted;
+    this.#escaped = escaped;
+    return at < chunk.length ? at : -1;
   }
 }
 

@@ -11,16 +11,23 @@ export class FairFlow {
   readonly #socket: Duplex;
   readonly #share: SessionShare;
   readonly #onChunk: (chunk: Buffer) => void;
+  readonly #onEnd: () => void;
   #held: Buffer | undefined;
   #paused = false;
+  #closed = false;
   #leaveTurn: (() => void) | undefined;
 
-  /** @param onChunk does the work of the chunk before it returns */
-  constructor(socket: Duplex, share: SessionShare, onChunk: (chunk: Buffer) => void) {
+  /**
+   * @param onChunk does the work of the chunk before it returns
+   * @param onEnd is called when the peer has ended its direction and all chunks are passed on
+   */
+  constructor(socket: Duplex, share: SessionShare, onChunk: (chunk: Buffer) => void, onEnd: () => void) {
     this.#socket = socket;
     this.#share = share;
     this.#onChunk = onChunk;
+    this.#onEnd = onEnd;
     socket.on('data', this.#onData);
+    socket.on('end', this.#onSocketEnd);
   }
 
   /** Stops reading, until {@link resume}. */
@@ -38,8 +45,10 @@ export class FairFlow {
 
   /** Ends the reading and pauses the socket, for its next reader. */
   close(): void {
+    this.#closed = true;
     this.#leaveTurn?.();
     this.#socket.off('data', this.#onData);
+    this.#socket.off('end', this.#onSocketEnd);
     this.pause();
   }
 
@@ -64,6 +73,12 @@ export class FairFlow {
     if (chunk === undefined || this.#paused || this.#socket.destroyed) return;
     this.#held = undefined;
     this.#onChunk(chunk);
-    if (!this.#paused) this.#socket.resume();
+    // A socket emits its end while it is paused, too.
+    if (this.#socket.readableEnded && !this.#closed) this.#onEnd();
+    else if (!this.#paused) this.#socket.resume();
+  };
+
+  readonly #onSocketEnd = (): void => {
+    if (this.#held === undefined) this.#onEnd();
   };
 }

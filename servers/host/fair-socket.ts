@@ -22,10 +22,14 @@ export class FairSocket extends Duplex {
   readonly #pieces: InputPieces;
   #wanted = false;
   #leaveTurn: (() => void) | undefined;
+  /** Requests that wait for their turn. */
+  #waiting = 0;
+  #endScheduled = false;
   /** The value of `bytesRead` above which the connection is dropped. */
   #maxBytesRead = Infinity;
 
-  constructor(accepted: Socket, share: SessionShare) {
+  /** @param first bytes that were read from the socket already */
+  constructor(accepted: Socket, share: SessionShare, first?: Uint8Array) {
     super({
       allowHalfOpen: true,
       decodeStrings: false,
@@ -35,7 +39,7 @@ export class FairSocket extends Duplex {
     });
     this.accepted = accepted;
     this.share = share;
-    this.#pieces = new InputPieces(accepted, share);
+    this.#pieces = new InputPieces(accepted, share, first);
     accepted.on('readable', this.#deliver);
     accepted.on('end', this.#deliver);
     accepted.on('timeout', () => this.emit('timeout'));
@@ -76,6 +80,17 @@ export class FairSocket extends Duplex {
   /** Bytes that were passed to the system, or wait for it. */
   get bytesWritten(): number {
     return this.accepted.bytesWritten;
+  }
+
+  /**
+   * Waits for a turn of a request that has arrived. Meanwhile the end of the peer's direction is held back,
+   * because Node gives no reply after it: the first HTTP clients end their direction with the request.
+   */
+  async turn(share: SessionShare, signal: AbortSignal): Promise<void> {
+    this.#waiting += 1;
+    await share.turn(signal);
+    this.#waiting -= 1;
+    this.#deliver();
   }
 
   /** Drops the connection when more than this many further bytes arrive. Default: Infinity, any number. */
@@ -134,7 +149,7 @@ export class FairSocket extends Duplex {
   readonly #deliver = (): void => {
     if (!this.#wanted || this.#leaveTurn !== undefined || this.destroyed) return;
     if (!this.#pieces.available) {
-      if (this.accepted.readableEnded) this.#push(null);
+      if (this.accepted.readableEnded) this.#pushEnd();
       return;
     }
     if (this.bytesRead > this.#maxBytesRead) this.destroy();
@@ -146,6 +161,16 @@ export class FairSocket extends Duplex {
     this.#leaveTurn = undefined;
     this.#push(this.#pieces.take() ?? null);
   };
+
+  /** A reply that waits for promises only is sent before the end is seen. */
+  #pushEnd(): void {
+    if (this.#endScheduled || this.#waiting > 0) return;
+    this.#endScheduled = true;
+    setImmediate(() => {
+      this.#endScheduled = false;
+      if (this.#waiting === 0 && this.#wanted) this.#push(null);
+    });
+  }
 
   /** The parser's step. */
   #push(piece: Uint8Array | null): void {

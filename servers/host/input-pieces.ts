@@ -36,9 +36,11 @@ export class InputPieces {
   #chunk: Uint8Array | undefined;
   #at = 0;
 
-  constructor(stream: PulledStream, share: SessionShare) {
+  /** @param first bytes that were read already */
+  constructor(stream: PulledStream, share: SessionShare, first?: Uint8Array) {
     this.#stream = stream;
     this.#share = share;
+    this.#chunk = first;
   }
 
   /** Whether a piece has arrived. Reads the stream only when the last chunk is used up. */

@@ -57,7 +57,7 @@ export interface ConnectionContext {
   /** Memory for replies. */
   readonly buffers: ReplyBuffers;
   /** @param first the octets that have been read */
-  serveHttp(socket: Socket, first: Uint8Array, client: HttpClient): void;
+  serveHttp(socket: Socket, share: SessionShare, first: Uint8Array, client: HttpClient): void;
   closed(connection: RefererConnection): void;
 }
 
@@ -138,8 +138,7 @@ export class RefererConnection {
     this.#readTimer = new IdleTimer(context.clock, this.#readTimeout);
     // S-45: from accepting the connection to the end of the request.
     this.#readTimer.start(context.service.settings.readTimeoutMs);
-    this.#flow = new FairFlow(socket, share, this.#onData);
-    socket.on('end', this.#onEnd);
+    this.#flow = new FairFlow(socket, share, this.#onData, this.#onEnd);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
   }
@@ -282,7 +281,6 @@ export class RefererConnection {
     this.#phase = 'handed-over';
     const socket = this.#socket;
     this.#flow.close();
-    socket.off('end', this.#onEnd);
     const { counts } = this.#context.service.statistics;
     const received = socket.bytesRead;
     socket.once('close', () => {
@@ -294,7 +292,12 @@ export class RefererConnection {
       this.#slot.work();
       if (this.#cancelSendTimer === undefined) this.#expectProgress();
     };
-    this.#context.serveHttp(socket, first, { address: this.address, log: this.#log, allowed, requested });
+    this.#context.serveHttp(socket, this.#share, first, {
+      address: this.address,
+      log: this.#log,
+      allowed,
+      requested,
+    });
   }
 
   /** Answers the requests that have arrived, as long as the peer accepts the answers. */

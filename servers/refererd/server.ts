@@ -78,7 +78,7 @@ export class RefererServer implements AsyncDisposable {
       service,
       clock,
       buffers: new ReplyBuffers(),
-      serveHttp: (socket, first, client) => web.take(socket, first, client),
+      serveHttp: (socket, share, first, client) => web.take(socket, share, first, client),
       closed: (connection) => this.#closed(connection),
     };
   }

@@ -243,7 +243,7 @@ async function turnOf(share: SessionShare, socket: Socket): Promise<void> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   socket.once('close', onClose);
-  await share.turn(gone.signal);
+  await (socket instanceof FairSocket ? socket.turn(share, gone.signal) : share.turn(gone.signal));
   socket.off('close', onClose);
 }
 

@@ -159,10 +159,11 @@ export function createGatedServer(
 function readByTurns(server: Server, accepted: string, fairShare: FairShare): void {
   const parsers = server.listeners(accepted);
   server.removeAllListeners(accepted);
-  server.on(accepted, (socket: Socket) => {
+  server.on(accepted, (socket: Socket | FairSocket) => {
     // The limits of connections are checked first.
     if (socket.destroyed) return;
-    const fair = new FairSocket(socket, fairShare.join(socket.remoteAddress));
+    const fair =
+      socket instanceof FairSocket ? socket : new FairSocket(socket, fairShare.join(socket.remoteAddress));
     for (const parse of parsers) Reflect.apply(parse, server, [fair]);
   });
 }

@@ -1,11 +1,12 @@
 // The HTTP side of a references server.
 import { METHODS as KNOWN_METHODS } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { SP } from '../../../protocols/ascii.js';
 import { messageOf } from '../../../protocols/errors.js';
-import type { FairShare } from '../../host/fair-share.js';
-import { acceptedSocket } from '../../host/fair-socket.js';
+import type { FairShare, SessionShare } from '../../host/fair-share.js';
+import { FairSocket } from '../../host/fair-socket.js';
 import { createApplication } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
@@ -38,7 +39,7 @@ const ASSETS: readonly Asset[] = [
 /** Takes over connections of the port whose first octets are HTTP. */
 export interface HttpServer {
   /** Serves a connection whose socket is paused. @param first the octets that have been read: a whole line, or more */
-  take(socket: Socket, first: Uint8Array, client: HttpClient): void;
+  take(socket: Socket, share: SessionShare, first: Uint8Array, client: HttpClient): void;
   close(): Promise<void>;
 }
 
@@ -47,9 +48,8 @@ export async function createHttpServer(
   service: RefererService,
   fairShare: FairShare | undefined,
 ): Promise<HttpServer> {
-  const clients = new WeakMap<Socket, HttpClient>();
-  const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined =>
-    clients.get(acceptedSocket(raw.socket));
+  const clients = new WeakMap<Duplex, HttpClient>();
+  const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined => clients.get(raw.socket);
   const app = await createApplication({
     headers: HEADERS,
     fairShare,
@@ -90,10 +90,10 @@ export async function createHttpServer(
     },
   });
   return {
-    take(socket, first, client) {
-      socket.unshift(withKnownMethod(first));
-      clients.set(socket, client);
-      app.server.emit('connection', socket);
+    take(socket, share, first, client) {
+      const fair = new FairSocket(socket, share, withKnownMethod(first));
+      clients.set(fair, client);
+      app.server.emit('connection', fair);
     },
     close: () => app.close(),
   };
