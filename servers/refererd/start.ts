@@ -24,7 +24,7 @@ const VERSION = '1.0';
  */
 export interface StartRefererdOptions
   extends Partial<Omit<RefererSettings, 'program' | 'version'>>,
-    Pick<RefererServerOptions, 'listen' | 'clock'> {
+    Pick<RefererServerOptions, 'listen' | 'clock' | 'fairShare'> {
   /** Directory that contains the published `references/`. */
   readonly data: string;
   /** Default 127.0.0.1. */
@@ -91,7 +91,14 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
   });
   const server = parts.use(
-    await RefererServer.listen({ service, addresses: [host], port, listen: options.listen, clock }),
+    await RefererServer.listen({
+      service,
+      addresses: [host],
+      port,
+      listen: options.listen,
+      clock,
+      fairShare: options.fairShare,
+    }),
   );
   server.open();
   const opened = parts.move();

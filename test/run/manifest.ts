@@ -119,6 +119,7 @@ attacks/full-disk-gathering        gate    50 exact    storage/files servers/bro
 attacks/full-disk-logs             gate    13 exact    storage/files servers/broker servers/gatherer servers/host
 attacks/full-disk-outputs          gate    25 exact    storage/files servers/broker servers/gatherer servers/host
 attacks/full-disk-servers          gate    42 exact    storage/files servers/broker servers/gatherer servers/host
+attacks/grammar-floods             gate    20 seeded   servers/host servers/web servers/gatherd servers/broker servers/refererd
 attacks/half-open-connections      gate    15 timed    servers/host servers/gatherd servers/broker servers/refererd
 attacks/host-header                gate    15 exact    servers/web servers/refererd servers/crawler/console
 attacks/hostile-listings           gate    15 exact    clients/fetch servers/gatherer
