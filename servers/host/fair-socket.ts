@@ -142,8 +142,9 @@ export class FairSocket extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leaveTurn?.();
-    this.accepted.destroy();
-    done(error);
+    // Closed when the system has closed it, as any socket is.
+    if (this.accepted.closed) done(error);
+    else this.accepted.destroy().once('close', () => done(error));
   }
 
   readonly #deliver = (): void => {
