@@ -58,6 +58,8 @@ export interface OutLink {
   readonly url: string;
   /** CRAWL-2.2: `L` link, `E` embed, `X` speculative, `R` redirect, `M` listing (G-172). */
   readonly hop: 'L' | 'E' | 'X' | 'R' | 'M';
+  /** CRAWL-22.5: it is fetched although it was fetched before: its request has other cookies now. */
+  readonly again?: boolean;
 }
 
 /** A document as the scripts of its page made it. */
@@ -113,6 +115,8 @@ export class CrawlUri {
   readonly annotations: string[] = [];
   /** Links that are not URIs (CRAWL-16.4). */
   uriErrors: readonly { readonly url: string; readonly message: string }[] = [];
+  /** The header Cookie of its request; empty without one. */
+  sentCookie = '';
   /** User-Agent to send instead of the crawler's (CRAWL-13.5); empty for the crawler's. */
   fetchAs = '';
   /** CRAWL-8.4: why the queue is retired, with this URI in it; undefined if it is not retired. */

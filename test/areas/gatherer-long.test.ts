@@ -12,6 +12,7 @@ import '../servers/gatherer/hostile-servers.test.js';
 import '../servers/gatherer/link-limits.test.js';
 import '../servers/gatherer/logins.test.js';
 import '../servers/gatherer/planted-logins.test.js';
+import '../servers/gatherer/cookie-walls.test.js';
 import '../servers/gatherer/own-fetchers.test.js';
 import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';

@@ -19,6 +19,7 @@ import { hostOf, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import { Redirects } from '../requests/redirects.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import { retryAfter } from '../requests/retry-after.js';
 import type { ServerCache } from '../servers/server-cache.js';
@@ -114,6 +115,7 @@ export class FetchProcessor implements Processor {
   async #fetch(uri: CrawlUri): Promise<FetchResult> {
     const { cookies } = this.#limits;
     const headers = await extraHeaders(uri, cookies);
+    uri.sentCookie = headers.cookie ?? '';
     const result = await this.#request(uri, { ...fetchRequest(uri, this.#limits), extraHeaders: headers });
     // They are stored before the page is: a killed crawl does not know a page without the session that it
     // began.
@@ -158,14 +160,16 @@ export class FetchProcessor implements Processor {
  * post-process chain.
  */
 export class ResponseClassifier implements Processor {
-  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor'>;
+  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies'>;
+  readonly #redirects: Redirects;
   readonly name = 'ResponseClassifier';
 
-  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor'>) {
+  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies'>) {
     this.#limits = limits;
+    this.#redirects = new Redirects(limits.cookies);
   }
 
-  process(uri: CrawlUri): ProcessResult {
+  process(uri: CrawlUri): ProcessResult | Promise<ProcessResult> {
     if (uri.disposition === 'kept') return 'proceed';
     const fetched = uri.fetched!;
     const known = uri.document;
@@ -180,19 +184,8 @@ export class ResponseClassifier implements Processor {
       uri.useKnownLinks(known);
       return 'proceed';
     }
-    if (fetched.location !== undefined) {
-      const { maxRedirects } = uri.settings;
-      const before = /R*$/.exec(uri.entry.uri.pathFromSeed)?.[0].length ?? 0;
-      if (maxRedirects > 0 && before >= maxRedirects) {
-        // Each target can be a new URL, so that such a chain never ends by itself.
-        uri.disposition = 'failed';
-        uri.reason = `more than ${maxRedirects} redirects in a row (G-173)`;
-        return 'post';
-      }
-      uri.disposition = 'redirected';
-      uri.outLinks = [{ url: fetched.location, hop: 'R' }];
-      return 'post';
-    }
+    if (fetched.location !== undefined)
+      return this.#redirects.classify(uri, fetched.location).then(() => 'post' as const);
     if (fetched.status === 429 || fetched.status === 503) {
       uri.retryAfterMs = retryAfter(fetched.headers['retry-after']);
       uri.disposition = 'retry';

@@ -43,7 +43,7 @@ export class LinksScoper implements Processor {
     }
     const links = followed
       .slice(0, maxOutlinks)
-      .filter(({ url }) => !frontier.isKnownWithoutLookup(url, root));
+      .filter(({ url, again }) => again === true || !frontier.isKnownWithoutLookup(url, root));
     if (links.length === 0) return 'proceed';
     await scope.prepare(uri, links);
     const candidates = new Map<string, Candidate>();

@@ -83,7 +83,7 @@ export class RootNodeScope implements Scope {
       depth,
       // G-172: a listed URL is a document whose links are not followed.
       isLeaf: link.hop === 'L' && isListed(limits.rules.root),
-      forceFetch: false,
+      forceFetch: link.again === true,
       sourceTag,
       network,
       // Called when the link is known to be new; other links may have reached the limits meanwhile.
