@@ -16,6 +16,7 @@ import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.
 import { decodeUrlLines } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
+import { lifeWarnings } from '../gatherer/configuration/short-lives.js';
 import { passwordFileWarning } from '../host/index.js';
 
 /** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
@@ -74,7 +75,7 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
       rootNodes.push(...roots);
       leafNodes.push(...leaves);
-      warnings.push(...parsed.warnings);
+      warnings.push(...parsed.warnings, ...lifeWarnings(parsed.config, root.file));
     } else {
       rootNodes.push(createRootNode(root.url, limits));
       if (root.isDirectory) directories.push(root.url);

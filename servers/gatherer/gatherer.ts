@@ -4,7 +4,6 @@ import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { errorCode, StorageError } from '../../protocols/errors.js';
-import { hasExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
@@ -43,11 +42,13 @@ import {
   type RulesDigest,
 } from './configuration/rules-digest.js';
 import { withSecrets } from './configuration/secrets.js';
+import { lifeWarnings } from './configuration/short-lives.js';
 import { CommitGate } from './run/commit-gate.js';
 import type { OpenBrowser } from './run/console.js';
 import { type CrawlJob, openCrawlJob } from './run/crawl-job.js';
-import { MinTimeToLive } from './run/min-time-to-live.js';
+import { expireSummaries } from './run/expire-summaries.js';
 import { USER_AGENT } from './run/network.js';
+import { repairTimes } from './run/repair-times.js';
 import { expandNodes, RunState } from './run/run-state.js';
 import type { Refusal } from './scope/root-limits.js';
 import { type FailedRoot, Tally } from './watch/tally.js';
@@ -168,7 +169,7 @@ export interface RootReport {
 export class Gatherer implements AsyncDisposable {
   /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
   readonly #order: CrawlOrderConfig | undefined;
-  readonly #gate = new CommitGate(() => this.#now());
+  readonly #gate: CommitGate;
   readonly #resources: CloseStack;
 
   private constructor(
@@ -185,9 +186,13 @@ export class Gatherer implements AsyncDisposable {
     readonly annotations: Annotations | undefined,
     /** Of everything besides the document that a summary depends on (G-110), annotations excluded. */
     readonly digests: ConfigurationDigests,
+    /** The Update-Time of the newest object; 0 if there is none. */
+    newest: UnixSeconds,
     resources: CloseStack,
   ) {
     this.#order = order;
+    // After a clock that was a little ahead the times continue, for collectors that select by them.
+    this.#gate = new CommitGate(() => this.#now(), newest > this.#now() ? newest + 1 : 0);
     this.#resources = resources;
   }
 
@@ -213,6 +218,7 @@ export class Gatherer implements AsyncDisposable {
       await ListedDirectory.open(directory, (sentence) => onProblem(new StorageError(sentence))),
     );
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
+    await repairTimes(store, presentOf(options), onProblem);
     const schemes = ownSchemes(config, options.fetchers);
     const essenceOptions = {
       ...essenceOptionsOf(config, {
@@ -269,6 +275,7 @@ export class Gatherer implements AsyncDisposable {
       essence,
       annotations,
       await configurationDigests(essenceOptions, order),
+      await store.summaries.newest(),
       resources.move(),
     );
   }
@@ -304,6 +311,7 @@ export class Gatherer implements AsyncDisposable {
       documentChannel.publish(event);
       onDocument(event);
     });
+    await this.#warnOfShortLives(state);
     this.options.onControl?.(job.controller, job.consoleUrl);
     const end = await job.run(signal);
     if (end === 'finished') await this.#finish(state);
@@ -321,6 +329,15 @@ export class Gatherer implements AsyncDisposable {
       })),
       failedRoots: tally.failedRoots(job.roots.map(({ rules }) => rules.root.url)),
     };
+  }
+
+  /** G-103: a run that is made seldom leaves its objects to expire, whatever the configuration promises. */
+  async #warnOfShortLives(state: RunState): Promise<void> {
+    const seconds = await state.interval();
+    if (seconds === undefined || seconds <= this.config.refreshRate) return;
+    const interval = { seconds, name: 'the longest time between two runs' };
+    const warnings = lifeWarnings(this.config, this.options.configFile ?? 'configuration', interval);
+    for (const warning of warnings) this.options.onProblem?.(warning);
   }
 
   async #openJob(
@@ -398,7 +415,8 @@ export class Gatherer implements AsyncDisposable {
    * Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number.
    */
   async publish(): Promise<number> {
-    await this.#expire();
+    const { onProblem = () => undefined } = this.options;
+    await expireSummaries(this.store, this.#now(), onProblem);
     return this.#publish();
   }
 
@@ -441,25 +459,12 @@ export class Gatherer implements AsyncDisposable {
   }
 
   #now(): UnixSeconds {
-    return this.options.now?.() ?? Math.floor(Date.now() / 1000);
+    return presentOf(this.options);
   }
+}
 
-  async #expire(): Promise<void> {
-    const now = this.#now();
-    await this.store.purgeTombstones(now);
-    const { seconds: shortest } = await MinTimeToLive.read(this.store.meta);
-    for await (const page of this.store.summaries.iterate()) {
-      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live cannot
-      // have expired.
-      if (page[0]!.updateTime >= now - shortest) return;
-      const batch = this.store.batch();
-      for (const { url, updateTime, timeToLive } of page) {
-        if (hasExpired({ updateTime, timeToLive }, now))
-          batch.deleteSummary(url, updateTime).deleteDocument(url).dropReferences(url);
-      }
-      if (batch.size > 0) await batch.commit();
-    }
-  }
+function presentOf({ now }: GathererOptions): UnixSeconds {
+  return now?.() ?? Math.floor(Date.now() / 1000);
 }
 
 function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {

@@ -1,6 +1,6 @@
 import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type KeyRange, orderedKey, requireInteger, TABLE } from '../level/keys.js';
+import { type KeyRange, keyOrder, orderedKey, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { Table } from '../level/table.js';
 import {
@@ -82,6 +82,12 @@ export class SummaryStore {
       if ((await this.updateTimes.get(url)) === updateTime)
         throw damagedSummary(this.#level.directory, url, 'is missing');
     }
+  }
+
+  /** The largest Update-Time; 0 if no object has one. */
+  async newest(): Promise<UnixSeconds> {
+    const [key] = await this.#level.pageOfKeys(tableRange(TABLE.summaries), { limit: 1, reverse: true });
+    return key === undefined ? 0 : keyOrder(key);
   }
 
   async #at(updateTime: UnixSeconds, url: string): Promise<Complete<Summary> | undefined> {

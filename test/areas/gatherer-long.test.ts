@@ -18,6 +18,8 @@ import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';
 import '../servers/gatherer/robots-agent.test.js';
 import '../servers/gatherer/robots-octets.test.js';
+import '../servers/gatherer/clock-jumps.test.js';
+import '../servers/gatherer/time-to-live.test.js';
 import '../clients/fetch/cache.test.js';
 import '../clients/fetch/lenient.test.js';
 import '../clients/fetch/untidy.test.js';

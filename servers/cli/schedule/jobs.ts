@@ -5,7 +5,16 @@ import { type BrokerConfig, parseBrokerConf } from '../../../protocols/config/br
 import { parseCollectionConf } from '../../../protocols/config/collection-conf.js';
 import { type GathererConfig, parseGathererConf } from '../../../protocols/config/gatherer-conf.js';
 import { messageOf, UsageError } from '../../../protocols/errors.js';
+import { lifeWarnings } from '../../gatherer/configuration/short-lives.js';
 import { fileNameOf } from '../init/answers.js';
+import type { Period } from './lines.js';
+
+/** The longest time between two runs. */
+const SECONDS: Readonly<Record<Period, number>> = {
+  daily: 86_400,
+  weekly: 7 * 86_400,
+  monthly: 31 * 86_400,
+};
 
 /** A Broker that collects after a Gatherer. */
 export interface Collection {
@@ -27,15 +36,18 @@ export interface Job {
   readonly script: string | undefined;
   /** Brokers that collect after it (G-157). */
   readonly collections: readonly Collection[];
+  /** Objects that do not live until its next run. */
+  readonly warnings: readonly string[];
 }
 
 /**
  * Reads the configuration files of Gatherers and Brokers and combines them: a Broker collects from a Gatherer
  * if its Collection.conf names the Gatherer's port on this machine.
  *
+ * @param period of the runs
  * @throws UsageError if a file cannot be read or is not a configuration file; ConfigError if it has an error
  */
-export function readJobs(files: readonly string[]): Job[] {
+export function readJobs(files: readonly string[], period: Period): Job[] {
   const gatherers: { readonly file: string; readonly config: GathererConfig }[] = [];
   const brokers: { readonly file: string; readonly config: BrokerConfig }[] = [];
   for (const name of new Set(files.map((file) => resolve(file)))) {
@@ -63,6 +75,9 @@ export function readJobs(files: readonly string[]): Job[] {
         name: broker.config.brokerName,
         port: broker.config.brokerPort,
       })),
+    warnings: lifeWarnings(config, file, { seconds: SECONDS[period], name: 'the time between two runs' }).map(
+      ({ message }) => message,
+    ),
   }));
 }
 

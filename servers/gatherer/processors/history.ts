@@ -1,12 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { hasExpired } from '../../../protocols/soif/index.js';
+import { hasExpired, lastValidSecond } from '../../../protocols/soif/index.js';
 import type { DocumentRecord, DocumentStore } from '../../../storage/index.js';
+import type { SummaryStore } from '../../../storage/summaries/summary-store.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { hasSameRules, hasSameValues, type RulesDigest } from '../configuration/rules-digest.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;
+  readonly summaries: Pick<SummaryStore, 'get'>;
   /** False on the first run: there are no earlier records. */
   readonly hasRecords: boolean;
   /**
@@ -19,6 +21,10 @@ export interface HistoryOptions {
   /** Seconds (G-100). */
   readonly refreshRate: number;
   readonly timeToLive: number;
+  /** The shortest time to live of any object, in seconds; 0 if unknown. */
+  readonly minTimeToLive: () => number;
+  /** Seconds until the next run is expected. */
+  readonly runInterval: number;
   /** Digest of everything other than the document that affects a summary (G-110). */
   readonly rulesDigest: RulesDigest;
   /** Seconds since 1970. */
@@ -66,7 +72,7 @@ export class History implements Processor {
   }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { documents, hasRecords, repeatedSince, force, timeToLive, rulesDigest, now } = this.#options;
+    const { documents, hasRecords, repeatedSince, force, rulesDigest, now } = this.#options;
     if (!hasRecords && repeatedSince === undefined) return 'proceed';
     const isRepeated = this.#isRepeated(uri);
     const stored = await documents.get(uri.redactedUrl);
@@ -75,10 +81,10 @@ export class History implements Processor {
     const isExpired =
       stored !== undefined &&
       stored.objects.length > 0 &&
-      hasExpired({ updateTime: stored.updateTime, timeToLive }, now());
+      hasExpired({ updateTime: stored.updateTime, timeToLive: this.#shortestLife() }, now());
     const document = isExpired ? undefined : stored;
     uri.document = document;
-    if (document !== undefined && (isRepeated ?? document.fetchTime > repeatedSince!)) {
+    if (document !== undefined && (isRepeated ?? this.#wasFetchedSince(document, repeatedSince!))) {
       uri.annotations.push(REPEATED);
       keep(uri, document);
       return 'proceed';
@@ -88,7 +94,8 @@ export class History implements Processor {
     if (
       document.updateTime > 0 &&
       hasSameRules(document.rulesDigest, current) &&
-      this.#dueTime(document, current) > now()
+      !this.#isDue(document, current) &&
+      (await this.#outlivesNextRun(document))
     ) {
       keep(uri, document);
     }
@@ -106,6 +113,43 @@ export class History implements Processor {
     if (visit !== undefined) return visit !== entry.ordinal;
     this.#visits.set(url, entry.ordinal);
     return undefined;
+  }
+
+  /** A time in the future is that of a run with a wrong clock, not of this one. */
+  #wasFetchedSince({ fetchTime }: DocumentRecord, since: number): boolean {
+    return fetchTime > since && fetchTime <= this.#options.now();
+  }
+
+  /**
+   * A document with a time in the future is due: a run with the clock ahead would otherwise freeze it until
+   * then.
+   */
+  #isDue(document: DocumentRecord, currentDigest: string): boolean {
+    const now = this.#options.now();
+    return (
+      document.updateTime > now || document.fetchTime > now || this.#dueTime(document, currentDigest) <= now
+    );
+  }
+
+  /**
+   * G-103 beside G-108: whether the object is still valid when the next run, which may be late, can refresh it.
+   * A kept object that expires before is missing until then.
+   */
+  async #outlivesNextRun({ url, updateTime, objects }: DocumentRecord): Promise<boolean> {
+    const { summaries, runInterval, now } = this.#options;
+    const needed = now() + runInterval * (1 + EARLY_SHARE);
+    if (lastValidSecond({ updateTime, timeToLive: this.#shortestLife() }) >= needed) return true;
+    // The objects of an archive are not looked up one by one: the shortest life counts for them.
+    if (objects.length > 0) return false;
+    const summary = await summaries.get(url, updateTime);
+    return summary !== undefined && lastValidSecond(summary) >= needed;
+  }
+
+  /** Seconds that every object of the store lives at least; 0 if none of them expires. */
+  #shortestLife(): number {
+    const { timeToLive, minTimeToLive } = this.#options;
+    const known = minTimeToLive();
+    return timeToLive === 0 || known === 0 ? Math.max(timeToLive, known) : Math.min(timeToLive, known);
   }
 
   /** With other rates in the configuration, the new one counts from the time of the last request. */

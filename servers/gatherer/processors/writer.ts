@@ -73,8 +73,8 @@ export class WriterProcessor implements Processor {
   }
 
   #store(uri: CrawlUri, now: UnixSeconds): void {
-    // What was published meanwhile may be newer than the summary.
-    if (uri.updateTime < this.#options.gate.horizon) restamp(uri, now);
+    // What was published meanwhile may be newer than the summary; or the clock was set back since it was made.
+    if (uri.updateTime < this.#options.gate.horizon || uri.updateTime > now) restamp(uri, now);
     const essence = uri.essence!;
     // Exports rely on this time being the Update-Time in the object.
     const updateTime = uri.updateTime;

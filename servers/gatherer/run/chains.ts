@@ -45,6 +45,8 @@ export interface GathererParts {
   readonly repeatedSince: UnixSeconds | undefined;
   /** When the run that is continued began; undefined for a new one. */
   readonly resumedSince: UnixSeconds | undefined;
+  /** Seconds between the runs; undefined if that is not known. */
+  readonly runInterval: number | undefined;
   readonly force: boolean;
   readonly gate: CommitGate;
   readonly now: () => UnixSeconds;
@@ -69,11 +71,14 @@ export function gathererProcessors(
     History: () =>
       new History({
         documents: store.documents,
+        summaries: store.summaries,
         hasRecords: store.summaries.count > 0,
         repeatedSince: parts.repeatedSince,
         force: parts.force,
         refreshRate,
         timeToLive,
+        minTimeToLive: () => parts.minTimeToLive.seconds,
+        runInterval: Math.min(parts.runInterval ?? refreshRate, refreshRate),
         rulesDigest,
         now,
       }),

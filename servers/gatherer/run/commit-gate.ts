@@ -1,5 +1,5 @@
 // Publications while a run gathers: what each of them contains, and the times of what it does not contain.
-import type { UnixSeconds } from '../../../protocols/time.js';
+import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 import { ReadWriteLock } from '../../../storage/level/read-write-lock.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 
@@ -16,13 +16,15 @@ export class CommitGate {
   readonly #now: () => UnixSeconds;
   /** Shared by the URIs whose batches are not written. */
   readonly #lock = new ReadWriteLock('the gate of changes');
-  #horizon: UnixSeconds = 0;
+  #horizon: UnixSeconds;
 
-  constructor(now: () => UnixSeconds) {
+  /** @param horizon the earliest time of a change */
+  constructor(now: () => UnixSeconds, horizon: UnixSeconds = 0) {
     this.#now = now;
+    this.#horizon = horizon;
   }
 
-  /** The time of the last publication; 0 before the first. */
+  /** The time of the last publication; before the first, that of the constructor. */
   get horizon(): UnixSeconds {
     return this.#horizon;
   }
@@ -52,8 +54,13 @@ export class CommitGate {
     });
   }
 
-  /** The clock may be set back. */
+  /**
+   * The clock may be set back a little. After a publication with the clock far ahead the present time counts
+   * again: else every later change would have the wrong time.
+   */
   #time(): UnixSeconds {
-    return Math.max(this.#now(), this.#horizon);
+    const now = this.#now();
+    if (this.#horizon > now + MAX_AHEAD) this.#horizon = now;
+    return Math.max(now, this.#horizon);
   }
 }

@@ -227,6 +227,7 @@ export async function openCrawlJob(
       roots: nodes.roots,
       rootLimits: roots,
       repeatedSince: enumerations.all.length > 1 ? await state.begin(options.now()) : undefined,
+      runInterval: await state.interval(),
       resumedSince: resumed ? await state.begin(options.now()) : undefined,
       robotsAgent: network.robotsAgent,
       minTimeToLive: scoped.minTimeToLive,

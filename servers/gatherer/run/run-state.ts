@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { GathererConfig, LeafNode, RootNode } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
+import { MONTH, type UnixSeconds } from '../../../protocols/time.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 import { digest } from '../configuration/rules-digest.js';
@@ -70,6 +70,9 @@ const ADDED_SEEDS = 'run.seeds';
 /** When the run began, in seconds since 1970. */
 const BEGIN = 'run.begin';
 
+/** Seconds between the runs. */
+const INTERVAL = 'run.interval';
+
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
   readonly #store: GathererStore;
@@ -95,7 +98,12 @@ export class RunState {
   }
 
   /** Marks the run as begun, in the batch that schedules its seeds. */
-  markBegun(nodes: RunNodes, now: UnixSeconds, batch: GathererBatch): void {
+  async markBegun(nodes: RunNodes, now: UnixSeconds, batch: GathererBatch): Promise<void> {
+    const { meta } = this.#store;
+    const [last, interval] = [await meta.get(BEGIN), await meta.get(INTERVAL)];
+    // The first run has no predecessor, and a clock that was set back says nothing.
+    if (last !== undefined && now > Number(last))
+      batch.putMeta(INTERVAL, nextInterval(Number(interval ?? 0), now - Number(last)));
     batch
       .putMeta(BEGIN, now)
       .putMeta('run.state', 'running')
@@ -107,6 +115,12 @@ export class RunState {
   /** When the current run began; `now` if that is not known. */
   async begin(now: UnixSeconds): Promise<UnixSeconds> {
     return Number((await this.#store.meta.get(BEGIN)) ?? now);
+  }
+
+  /** Seconds after which the next run is expected; undefined in the first run. */
+  async interval(): Promise<number | undefined> {
+    const seconds = await this.#store.meta.get(INTERVAL);
+    return seconds === undefined ? undefined : Number(seconds);
   }
 
   /** The seeds that were added while the run went on, with their logins. */
@@ -131,4 +145,12 @@ export class RunState {
   async markDone(): Promise<void> {
     await this.#store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
+}
+
+/**
+ * The longest interval between two runs counts, so that a second run on the same day does not make the next
+ * one expected soon. It is forgotten by halves in a month when the job runs more often than before.
+ */
+function nextInterval(known: number, last: number): number {
+  return Math.round(Math.max(Math.min(last, MONTH), known * 2 ** (-last / MONTH)));
 }

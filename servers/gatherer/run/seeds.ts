@@ -102,7 +102,7 @@ export async function scheduleSeeds(
       network: network(url),
     });
   minTimeToLive.record(config.timeToLive, batch);
-  state.markBegun(nodes, now(), batch);
+  await state.markBegun(nodes, now(), batch);
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });

@@ -4,65 +4,15 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
-import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
-import { Gatherer, type GathererOptions, type GatherReport } from '../../../servers/gatherer/index.js';
+import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';
 import { Generations } from '../../../storage/index.js';
 import { cli } from '../../helpers/cli.js';
+import { leafNodes, Runs, START, WEEK } from '../../helpers/gatherer-runs.js';
 import { page, Site, validated } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const never = new AbortController().signal;
-const START = 1_700_000_000;
-const WEEK = 604_800;
 const MONTH = 2_419_200;
-
-/** Runs of one Gatherer on one data directory; the test sets the clock between them. */
-class Runs {
-  now = START;
-  /** The lines of the configuration before its nodes. */
-  variables: string;
-
-  constructor(
-    readonly directory: string,
-    readonly nodes: string,
-    variables = '',
-  ) {
-    this.variables = variables;
-  }
-
-  async run(
-    options: Partial<GathererOptions> = {},
-    afterRun: (gatherer: Gatherer) => Promise<void> = async () => undefined,
-  ): Promise<GatherReport> {
-    const name = this.variables.includes('Gatherer-Name:') ? '' : 'Gatherer-Name: Test\n';
-    const text = `${name}Gatherer-Host: g.example.org\nAccess-Delay: 0\n${this.variables}${this.nodes}`;
-    await using gatherer = await Gatherer.open({
-      directory: join(this.directory, 'data'),
-      config: parseGathererConf(text, 'test.cf', {}).config,
-      essenceWorkers: 0,
-      retryDelayMs: 5,
-      maxRetries: 1,
-      now: () => this.now,
-      ...options,
-    });
-    const report = await gatherer.run(never);
-    await afterRun(gatherer);
-    return report;
-  }
-
-  /** Returns the object of a URL after the last run. */
-  async object(url: string): Promise<SoifObject | undefined> {
-    await using gatherer = await Gatherer.open({
-      directory: join(this.directory, 'data'),
-      config: parseGathererConf(`Gatherer-Name: Test\n${this.nodes}`, 'test.cf', {}).config,
-      essenceWorkers: 0,
-    });
-    const summary = await gatherer.store.summaries.get(url);
-    return summary && decodeSoif(summary.soif);
-  }
-}
-
-const leafNodes = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
 
 /** Returns the number of requests for a path. */
 const countRequests = (site: Site, path: string): number =>

@@ -1,5 +1,6 @@
 import { UsageError } from '../../../../protocols/errors.js';
 import { EXIT } from '../../output/exit.js';
+import { writeMessage } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { HARVEST_PROGRAM } from '../../start-program.js';
 import { readJobs } from '../jobs.js';
@@ -28,8 +29,8 @@ interface ScheduleOptions {
 /** The action of `harvest schedule`; returns the exit status. */
 export async function schedule(files: readonly string[], options: ScheduleOptions): Promise<number> {
   const harvest = [process.execPath, HARVEST_PROGRAM];
-  const jobs = readJobs(files);
   const period: Period = PERIODS.find((name) => options[name]) ?? 'daily';
+  const jobs = readJobs(files, period);
   const times = spreadTimes(
     jobs.map(({ id }) => id),
     options.at,
@@ -42,6 +43,7 @@ export async function schedule(files: readonly string[], options: ScheduleOption
     // Neither cron nor systemd can express a line break.
     if (/[\n\r]/.test(`${file}${directory}`)) throw new UsageError(`${file}: the path contains a line break`);
   }
+  for (const { warnings } of jobs) for (const warning of warnings) writeMessage(`warning: ${warning}`);
   const output = new StandardOutput();
   if (options.json) {
     const entries = timed.map((entry) => ({
