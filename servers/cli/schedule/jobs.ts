@@ -7,7 +7,10 @@ import { type GathererConfig, parseGathererConf } from '../../../protocols/confi
 import { messageOf, UsageError } from '../../../protocols/errors.js';
 import { lifeWarnings } from '../../gatherer/configuration/short-lives.js';
 import { fileNameOf } from '../init/answers.js';
-import type { Period } from './lines.js';
+
+/** Intervals between the runs of a Gatherer. */
+export const PERIODS = ['daily', 'weekly', 'monthly'] as const;
+export type Period = (typeof PERIODS)[number];
 
 /** The longest time between two runs. */
 const SECONDS: Readonly<Record<Period, number>> = {

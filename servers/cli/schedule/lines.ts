@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { shellWord } from '../../host/script-file.js';
-import type { Collection, Job } from './jobs.js';
+import type { Collection, Job, Period } from './jobs.js';
 
 /** A job with its time. */
 export interface TimedJob {
@@ -103,10 +103,6 @@ function systemdWord(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return `"${escaped}"`;
 }
-
-/** Intervals between the runs of a Gatherer. */
-export const PERIODS = ['daily', 'weekly', 'monthly'] as const;
-export type Period = (typeof PERIODS)[number];
 
 /** A time of day, local. */
 export interface TimeOfDay {

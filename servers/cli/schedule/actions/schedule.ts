@@ -3,16 +3,8 @@ import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { HARVEST_PROGRAM } from '../../start-program.js';
-import { readJobs } from '../jobs.js';
-import {
-  cronLine,
-  PERIODS,
-  type Period,
-  spreadTimes,
-  systemdUnits,
-  type TimedJob,
-  type TimeOfDay,
-} from '../lines.js';
+import { PERIODS, type Period, readJobs } from '../jobs.js';
+import { cronLine, spreadTimes, systemdUnits, type TimedJob, type TimeOfDay } from '../lines.js';
 
 interface ScheduleOptions {
   readonly user?: string;
