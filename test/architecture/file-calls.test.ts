@@ -38,6 +38,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/refererd/process.ts': 'before the start, and the last lines before the end',
   'servers/refererd/supervisor.ts': 'before the start',
   'servers/gatherer/configuration/essence-options.ts': 'before the start',
+  'servers/gatherer/configuration/short-lives.ts': 'the rules of a configuration, at the start of a run',
   'servers/essence/external/find.ts': 'before the start',
   'servers/gatherer/enumerate/programs.ts': 'before a program starts',
 };
