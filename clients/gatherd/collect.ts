@@ -1,7 +1,7 @@
 // Collects the changes of a gatherd over as many connections as it takes.
 import { pauseFor } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
-import type { UnixSeconds } from '../../protocols/time.js';
+import { MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
 import {
   callback,
   checkOptions,
@@ -56,6 +56,8 @@ export interface CollectOptions
    * 400.
    */
   readonly maxAheadSeconds?: number;
+  /** Returns the time in seconds since 1970. Default: the system clock. */
+  readonly now?: () => UnixSeconds;
   /** Called before each pause. */
   readonly onRetry?: (retry: CollectRetry) => void;
   /** Aborts connecting, reading and pausing. */
@@ -78,6 +80,7 @@ const COLLECT_OPTIONS: Shape<CollectOptions> = {
   trustOrder: optional(flag),
   maxAheadSeconds: optional(whole(0)),
   onRetry: optional(callback),
+  now: optional(callback),
 };
 
 /** The options that are those of each connection. */
@@ -208,7 +211,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
       sections = true,
       trustOrder = false,
       signal,
-      maxAheadSeconds = 86_400,
+      maxAheadSeconds = MAX_AHEAD,
+      now = () => Math.floor(Date.now() / 1000),
     } = this.#options;
     const resume = this.#resume;
     await using client = new GatherdClient({ ...this.#connection, budget });
@@ -220,7 +224,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       sections: sections && !resume.resumed,
       signal,
     };
-    const latest = Math.floor(Date.now() / 1000) + maxAheadSeconds;
+    const latest = now() + maxAheadSeconds;
     for await (const change of client.changes(request)) {
       this.#accepted ||= client.changesAccepted;
       const updateTime = change.object.number('Update-Time');

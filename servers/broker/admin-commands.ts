@@ -137,7 +137,7 @@ async function execute(
       });
     case 'clean-broker':
       return runAndWait('Delete expired objects', async () => [
-        `Deleted ${await maintenance.clean()} expired objects`,
+        `Deleted ${await maintenance.clean(true)} expired objects`,
       ]);
     case 'compress-registry':
       return runAndWait('Compress Registry', async () => [

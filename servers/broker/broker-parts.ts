@@ -20,6 +20,7 @@ import { CurrentConfig } from './admin/current-config.js';
 import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
 import type { BrokerParts } from './admin/parts.js';
+import { repairStoredTimes } from './admin/repair-times.js';
 import { Timetable } from './admin/timetable.js';
 import type { CollectLimits } from './collect/context.js';
 
@@ -82,6 +83,7 @@ export async function openParts(
   const store = opened.adopt(await reserve.open(() => BrokerStore.open(storeDirectory, { now })), (store) =>
     store.close(),
   );
+  await repairStoredTimes({ store, log, now });
   const indexer = opened.adopt(
     await reserve.open(async () =>
       (options.openIndexer ?? openIndexer)({

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
-import type { UnixSeconds } from '../../protocols/time.js';
+import { isPlausiblePresent, MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
 import {
   keyOid,
@@ -41,6 +41,7 @@ import {
 import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { RegistryRows } from './registry-rows.js';
+import { type RepairedTimes, repairTimes, resetPoints } from './repair-times.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, POINTS, type StoreChange, URLS } from './tables.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
@@ -204,6 +205,36 @@ export class BrokerStore implements AsyncDisposable {
     }
     await this.#deleteRemovals(orderedKey(TABLE.removalExpiries, now));
     return removed;
+  }
+
+  /**
+   * Gives objects, removals and collection points with a time more than a day in the future the present one:
+   * they are those of a wrong clock, and would win over every change until then. Does nothing if the clock
+   * cannot be right.
+   */
+  async repairFutureTimes(now: UnixSeconds): Promise<RepairedTimes> {
+    if (!isPlausiblePresent(now)) return { objects: 0, removals: 0, points: 0 };
+    if (this.#counters.lastChange > now + MAX_AHEAD) {
+      // The store's clock, which dates the rows that follow.
+      const lastChange = now;
+      await this.#change(async (rows) => rows.setClock(lastChange));
+    }
+    return repairTimes(this.#level, (work) => this.#change(work), now);
+  }
+
+  /** Number of objects that {@link expire} would remove. */
+  countExpired(now: UnixSeconds): Promise<number> {
+    return this.#level.count(expiredRange(now));
+  }
+
+  /** Time of the last change by the store's clock; 0 before the first. */
+  get lastChange(): UnixSeconds {
+    return this.#counters.lastChange;
+  }
+
+  /** Lets the next collection request everything from every point. */
+  async resetPoints(): Promise<void> {
+    await this.#change((rows) => resetPoints(this.#level, rows, -1));
   }
 
   async #deleteRemovals(before: Uint8Array): Promise<void> {

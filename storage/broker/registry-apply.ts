@@ -34,6 +34,8 @@ export interface CollectedChange {
   readonly bytes: SoifBytes;
   /** A deletion because the object that arrived has expired (BRK-7.14), not because its Gatherer deleted it. */
   readonly expired?: boolean;
+  /** The Update-Time is the time of arrival, because the Gatherer's was in the future (GATHERD-13.10). */
+  readonly arrivalTime?: boolean;
 }
 
 /** The outcomes of the changes: each is counted once, except those in {@link ApplyResult.unknown}. */
@@ -133,11 +135,11 @@ export async function applyChanges(
 }
 
 function parseChange(
-  { kind, object, bytes, expired = false }: CollectedChange,
+  { kind, object, bytes, expired = false, arrivalTime = false }: CollectedChange,
   relayed: boolean,
 ): ParsedChange {
   const book = readBookkeeping(object);
-  const entry = entryOf(0, object, book, bytes.length);
+  const entry = { ...entryOf(0, object, book, bytes.length), arrivalTime };
   const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
   return { kind, object, bytes, expired, relayed, book, identity, entry, mark: contentMark(entry) };
 }
@@ -186,7 +188,7 @@ function applyOne(rows: RegistryRows, change: ParsedChange): Outcome | Promise<O
   }
 }
 
-function update(rows: RegistryRows, change: ParsedChange): Outcome {
+function update(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Outcome> {
   const { book, entry, mark, bytes } = change;
   // SOIF-6.5, BRK-7.9, BT-24, GATHERD-13.9
   const missing = missingAttributes(book);
@@ -194,7 +196,9 @@ function update(rows: RegistryRows, change: ParsedChange): Outcome {
   if (isRemoved(rows, change)) return 'duplicates';
 
   const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
-  if (old !== undefined && isKnown(old, entry)) return 'duplicates';
+  if (old !== undefined && isKnown(old, entry)) {
+    return winsByArrival(rows, old, change) ? putAfter(rows, old, change) : 'duplicates';
+  }
 
   // SOIF-6.6: the same content under another URL. It also replaces this Gatherer's former object of the URL.
   const sameContent = rows.oidOfMark(mark);
@@ -212,6 +216,45 @@ function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
   return old.gathererVersion === entry.gathererVersion;
 }
 
+/**
+ * GATHERD-13.10: whether a change that a Gatherer sends now is newer than the stored object, although its
+ * Update-Time is not: the stored time is that of a wrong clock. Brokers among themselves keep the order of the
+ * times, which is the same for all of them.
+ */
+function winsByArrival(rows: RegistryRows, old: RegistryEntry, { relayed, entry }: ParsedChange): boolean {
+  if (relayed || (old.arrivalTime !== true && old.updateTime <= rows.now)) return false;
+  if (old.updateTime === entry.updateTime && old.md5 === entry.md5) return false;
+  // The same version again, with its own time.
+  return old.md5 === '' || old.md5 !== entry.md5 || old.length !== entry.length;
+}
+
+/** Stores a version under the time after that of the former one, so that every Broker takes it for newer. */
+function putAfter(
+  rows: RegistryRows,
+  old: RegistryEntry,
+  { entry, bytes, object }: ParsedChange,
+): Outcome | Promise<Outcome> {
+  const updateTime = Math.max(entry.updateTime, old.updateTime + 1);
+  const put = (renewed: SoifBytes): Outcome => {
+    rows.put({ ...entry, updateTime, arrivalTime: true, length: renewed.length, oid: old.oid }, renewed);
+    return 'updated';
+  };
+  const renewed = withUpdateTime(bytes, updateTime, object);
+  return renewed instanceof Promise ? renewed.then(put) : put(renewed);
+}
+
+/** The bytes of an object with another Update-Time. @param object the decoded object, if it is at hand */
+export function withUpdateTime(
+  bytes: SoifBytes,
+  updateTime: UnixSeconds,
+  object?: SoifObject,
+): SoifBytes | Promise<SoifBytes> {
+  const times = [['Update-Time', String(updateTime)]] as const;
+  if (!(bytes instanceof Uint8Array))
+    return readOutline(bytes).then((outline) => rewriteLarge(bytes, outline, times));
+  return encodeSoif((object ?? decodeSoif(bytes, { maxObjectBytes: bytes.length })).with(times));
+}
+
 /** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
 function refresh(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Outcome> {
   const { object, book } = change;
@@ -220,7 +263,9 @@ function refresh(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Ou
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
   if (known.length === 0) return isRemoved(rows, change) ? 'duplicates' : 'unknown';
 
-  const older = known.filter((entry) => entry.updateTime < updateTime);
+  const older = known.filter(
+    (entry) => entry.updateTime < updateTime || (entry.arrivalTime === true && !change.relayed),
+  );
   const stored = older.map(({ oid }) => rows.object(oid));
   const missing = older.find((_, i) => stored[i] === undefined);
   if (missing !== undefined) return { rejected: `object ${missing.oid} has no stored bytes` };
@@ -254,6 +299,7 @@ function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
     lastModificationTime: book.lastModificationTime ?? entry.lastModificationTime,
     refreshRate: book.refreshRate ?? entry.refreshRate,
     timeToLive: book.timeToLive ?? entry.timeToLive,
+    arrivalTime: false,
   };
 }
 
@@ -273,7 +319,9 @@ function renewedValues(source: SoifObject): (readonly [name: string, value: Uint
 function remove(rows: RegistryRows, change: ParsedChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
-  const expired = known.filter((entry) => !isNewer(entry, book.updateTime));
+  const expired = known.filter(
+    (entry) => !isNewer(entry, book.updateTime) || (entry.arrivalTime === true && !change.relayed),
+  );
   for (const entry of expired) removeAndRecord(rows, entry, book.updateTime);
   if (expired.length > 0) return 'deleted';
 

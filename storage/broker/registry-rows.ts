@@ -183,6 +183,11 @@ export class RegistryRows implements AsyncDisposable {
     if (this.#counters.lastChange !== this.now) this.#counters = { ...this.#counters, lastChange: this.now };
   }
 
+  /** Sets the store's clock back to a time that is right. */
+  setClock(lastChange: UnixSeconds): void {
+    this.#counters = { ...this.#counters, lastChange };
+  }
+
   newOid(): number {
     const oid = this.#counters.nextOid;
     if (oid > OID_MAX) throw new StorageError('all object IDs are used up');

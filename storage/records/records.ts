@@ -414,6 +414,11 @@ export interface RegistryEntry {
   readonly contentTime: UnixSeconds;
   /** Number of the parts of a large object; 0 = it is stored in one row. */
   readonly partSet?: number;
+  /**
+   * Whether the Update-Time is one of the Broker's clock, because the Gatherer's was in the future: then the
+   * next version from the Gatherer is newer, whatever its time.
+   */
+  readonly arrivalTime?: boolean;
 }
 
 /** The Broker's record of an object that it removed (BT-5). */

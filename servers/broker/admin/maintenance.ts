@@ -12,6 +12,7 @@ import {
   NO_COUNTS,
   type RegistryEntry,
 } from '../../../storage/index.js';
+import { ClockWatch } from './clock-watch.js';
 import { changeObserver } from './event-log.js';
 import type { BrokerParts } from './parts.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
@@ -23,6 +24,9 @@ export interface AddReport extends ApplyCounts {
   /** Some of the reasons. */
   readonly reasons: readonly string[];
 }
+
+/** Fewer objects that expire at once are deleted without a question. */
+const MIN_MOST = 3;
 
 /** Objects that are read, applied or removed in one batch. */
 const BATCH_OBJECTS = 256;
@@ -45,6 +49,7 @@ export class Maintenance {
   /** Records deleted or replaced since the last compression, or since the start. */
   #deleted = 0;
   #refreshMarks: RefreshMarks | undefined;
+  readonly #clockWatch = new ClockWatch();
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
@@ -68,12 +73,17 @@ export class Maintenance {
     if (this.compressible) await this.compress();
   }
 
-  /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
-  async clean(): Promise<number> {
+  /**
+   * BRK-7.14: deletes the objects whose time to live has passed; returns their number.
+   *
+   * @param confirmed whether most objects may go at once although the clock has jumped: after a collection, and
+   *   if the administrator says so
+   */
+  async clean(confirmed = false): Promise<number> {
     const { events, log, timetable } = this.#parts;
     const expired = await timetable.observe(
       'Cleaning',
-      () => this.#expire(),
+      () => this.#expire(confirmed),
       (count) => `${count} expired objects deleted`,
     );
     if (expired > 0 && events.isEnabled('Cleaned')) log.info(`Cleaned: ${expired} expired objects`);
@@ -96,12 +106,29 @@ export class Maintenance {
     }
   }
 
-  async #expire(): Promise<number> {
-    const { store, keeper, events, now } = this.#parts;
+  async #expire(confirmed: boolean): Promise<number> {
+    const { store, keeper, events, log, now } = this.#parts;
     events.write('Cleaner-On', `${store.count} objects`);
-    const expired = await store.expire(now());
+    const time = now();
+    const hasPassed = this.#clockWatch.hasPassed(time, store.lastChange);
+    const { count } = store;
+    const due = await store.countExpired(time);
+    const isMost = due >= MIN_MOST && due > count / 2;
+    if (isMost && !confirmed && !hasPassed) {
+      log.warn(
+        `${due} of ${count} objects would expire at once, because the clock has jumped to ${new Date(time * 1000).toISOString()}: they are kept until a collection is complete, or #clean-broker says that the clock is right`,
+      );
+      return 0;
+    }
+    const expired = await store.expire(time);
     this.#deleted += expired;
     await keeper.settle();
+    if (isMost) {
+      await store.resetPoints();
+      log.warn(
+        `${expired} of ${count} objects have expired at once: the next collection requests everything`,
+      );
+    }
     if (expired > 0) events.write('Cleaned', `${expired} expired objects`);
     return expired;
   }

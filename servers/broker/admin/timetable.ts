@@ -2,8 +2,8 @@
 import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
-/** Longest delay of the timer; a longer wait takes several. */
-const MAX_DELAY_MS = 24 * 3600 * 1000;
+/** Longest delay of the timer; a longer wait takes several, so that a clock that was set is noticed. */
+const MAX_DELAY_MS = 3600 * 1000;
 
 /** An event of the timetable. */
 export interface TimedEvent {
@@ -142,8 +142,14 @@ export class Timetable implements Disposable {
 
   async #tick(): Promise<void> {
     for (const state of this.#events) {
-      if (!this.#running || state.due === undefined || state.due > this.#now()) continue;
-      state.due = state.event.next(this.#now());
+      if (!this.#running || state.due === undefined) continue;
+      const next = state.event.next(this.#now());
+      if (state.due > this.#now()) {
+        // A clock that was set back would put the event off by as much.
+        state.due = Math.min(state.due, next ?? state.due);
+        continue;
+      }
+      state.due = next;
       try {
         await state.event.run();
       } catch (error) {

@@ -12,10 +12,10 @@ import {
   type SoifObject,
   urlProblem,
 } from '../../../protocols/soif/index.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
+import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
 import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../../storage/index.js';
-import { type CollectContext, MAX_AHEAD_SECONDS } from './context.js';
+import type { CollectContext } from './context.js';
 import type { Tally } from './report.js';
 
 /** A change as a peer sent it. */
@@ -142,12 +142,13 @@ export class Applier {
   #withTimeOfArrival(change: CollectedChange): CollectedChange | Promise<CollectedChange> {
     const now = this.context.now();
     const updateTime = change.object.number('Update-Time');
-    if (updateTime === undefined || updateTime <= now + MAX_AHEAD_SECONDS) return change;
+    if (updateTime === undefined || updateTime <= now + MAX_AHEAD) return change;
     this.tally.countAhead(change.object.url, updateTime);
     const renewed = [['Update-Time', String(now)]] as const;
     const object = change.object.with(renewed);
-    if (change.bytes instanceof Uint8Array) return { ...change, object, bytes: encodeSoif(object) };
-    return rewritten(change.bytes, renewed).then((bytes) => ({ ...change, object, bytes }));
+    const arrived = { ...change, object, arrivalTime: true };
+    if (change.bytes instanceof Uint8Array) return { ...arrived, bytes: encodeSoif(object) };
+    return rewritten(change.bytes, renewed).then((bytes) => ({ ...arrived, bytes }));
   }
 
   #start(state?: CollectionPointState): void {

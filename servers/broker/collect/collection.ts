@@ -13,6 +13,7 @@ import type { Logger } from '../../host/index.js';
 import { changeObserver } from '../admin/event-log.js';
 import type { Maintenance } from '../admin/maintenance.js';
 import type { BrokerParts } from '../admin/parts.js';
+import { repairStoredTimes } from '../admin/repair-times.js';
 import { Applier } from './applier.js';
 import { collectPoint, isGathererType, pointKey } from './collector.js';
 import { type CollectContext, type CollectLimits, connectionLimits, largeObjects } from './context.js';
@@ -57,6 +58,8 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
   const { log, events, debug, settings } = context;
   const started = performance.now();
   const points = await collectionPoints(context);
+  // The clock may have been set since the start.
+  await repairStoredTimes(context);
   publish({ event: 'start', points: points.length });
   const reports: PointReport[] = [];
   for (const point of points) {
@@ -90,7 +93,9 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     logPoint(report, context);
   }
   await saveTimes(points, context);
-  const expired = await context.maintenance.clean();
+  const expired = await context.maintenance.clean(
+    reports.length > 0 && reports.every(({ complete }) => complete),
+  );
   const milliseconds = Math.round(performance.now() - started);
   const received = reports.reduce((sum, report) => sum + report.received, 0);
   publish({ event: 'end', received, milliseconds });

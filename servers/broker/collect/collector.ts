@@ -3,7 +3,7 @@ import { collectChanges, type GatherdChange, GatherdClient } from '../../../clie
 import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { Applier } from './applier.js';
-import { type CollectContext, connectionLimits, largeObjects, MAX_AHEAD_SECONDS } from './context.js';
+import { type CollectContext, connectionLimits, largeObjects } from './context.js';
 import { type PointReport, Tally } from './report.js';
 
 /**
@@ -36,8 +36,27 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   const since = full ? 0 : last;
   const tally = new Tally(point);
   const applier = new Applier(context, tally);
-  const error = await applier.collect(key, async () => Math.max(last, await receive(point, since, applier)));
+  const error = await applier.collect(key, () => receiveAll(point, since, last, applier));
   return tally.report(since, error);
+}
+
+/**
+ * Receives the changes since a time. The objects of that very second come again, so nothing at all means that
+ * the times of the Gatherer lie before ours: its clock was wrong, or it was built anew. Then everything is
+ * requested, and its newest time counts.
+ *
+ * @returns the time for the next request (GATHERD-13.6)
+ */
+async function receiveAll(
+  point: CollectionPoint,
+  since: UnixSeconds,
+  last: UnixSeconds,
+  applier: Applier,
+): Promise<UnixSeconds> {
+  const { arrived } = applier.tally;
+  const next = await receive(point, since, applier);
+  if (since === 0 || arrived.received > 0) return Math.max(last, next);
+  return receive(point, 0, applier);
 }
 
 /**
@@ -64,7 +83,7 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
     large: largeObjects(context),
     since,
     compression: collectionMode(point.type).compressed,
-    maxAheadSeconds: MAX_AHEAD_SECONDS,
+    now: context.now,
     maxFailures: limits.maxFailures ?? 5,
     pauseMs: limits.retryPauseMs ?? 1000,
     onRetry: ({ error, pauseMs }) => context.onRetry(error.message, pauseMs),

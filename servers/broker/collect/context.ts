@@ -21,13 +21,6 @@ export interface CollectLimits extends ReceiveLimits {
   readonly retryPauseMs?: number;
 }
 
-/**
- * An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection
- * requests changes, and is stored as the time of arrival: otherwise it would win over every later change of the
- * object (GATHERD-13.8).
- */
-export const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
-
 /** Context of a collection from one point. */
 export interface CollectContext {
   readonly store: BrokerStore;

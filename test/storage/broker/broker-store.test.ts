@@ -85,6 +85,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     contentChanged: NOW,
     contentTime: 100,
     partSet: 0,
+    arrivalTime: false,
   });
   const second = await store.entries.get(2);
   t.same(

@@ -1,0 +1,24 @@
+// Repairs the times that a wrong clock has left in the store, and says how many.
+import { isDiskFull, messageOf } from '../../../protocols/errors.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { BrokerStore } from '../../../storage/index.js';
+import type { Logger } from '../../host/index.js';
+
+/** GATHERD-13.10: called at the start and before each collection. A full disk postpones it. */
+export async function repairStoredTimes(parts: {
+  readonly store: BrokerStore;
+  readonly log: Logger;
+  readonly now: () => UnixSeconds;
+}): Promise<void> {
+  const { store, log, now } = parts;
+  try {
+    const { objects, removals, points } = await store.repairFutureTimes(now());
+    if (objects + removals + points === 0) return;
+    log.warn(
+      `times more than a day in the future, from a wrong clock, are the present time now: ${objects} objects, ${removals} deletions; ${points} collection points are asked for everything`,
+    );
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    log.warn(`stored times of the future are not repaired: ${messageOf(error)}`);
+  }
+}
