@@ -22,6 +22,7 @@ export type {
   StoredCopy,
   ValidOptions,
 } from './broker/registry-changes.js';
+export type { RepairedTimes } from './broker/repair-times.js';
 export type { StoreChange } from './broker/tables.js';
 export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
