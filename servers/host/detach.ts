@@ -4,6 +4,7 @@ import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectorySync } from '../../storage/files/make-directory.js';
+import { serverEnvironment } from './allocator.js';
 
 export interface DetachOptions {
   /** The program and its arguments. */
@@ -32,7 +33,11 @@ export async function startDetached(
 ): Promise<{ readonly pid: number; readonly match: RegExpExecArray }> {
   const [program, ...args] = options.command;
   const { log, begin } = openForAppending(options.logFile);
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', log] });
+  const child = spawn(program, args, {
+    detached: true,
+    env: serverEnvironment(),
+    stdio: ['ignore', 'pipe', log],
+  });
   closeSync(log);
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -73,7 +78,11 @@ export async function startDetached(
 export function startUnwatched(command: readonly [string, ...string[]], logFile: string): number {
   const [program, ...args] = command;
   const { log } = openForAppending(logFile);
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'ignore', log] });
+  const child = spawn(program, args, {
+    detached: true,
+    env: serverEnvironment(),
+    stdio: ['ignore', 'ignore', log],
+  });
   closeSync(log);
   // Without a process id it also emits the error, which would end this process.
   child.once('error', () => undefined);

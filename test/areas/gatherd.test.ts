@@ -16,6 +16,7 @@ import '../servers/gatherd/server.test.js';
 import '../protocols/gatherd/server-session.test.js';
 import '../protocols/gatherd/sessions.test.js';
 import '../protocols/gatherd/states.test.js';
+import '../servers/host/allocator.test.js';
 import '../servers/host/append-file.test.js';
 import '../servers/host/connection-table.test.js';
 import '../servers/host/fair-share.test.js';

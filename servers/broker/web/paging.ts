@@ -42,6 +42,11 @@ export function windowsOf({ page, sort }: QueryForm, { pageObjects, most }: Pagi
   return [FIRST_OBJECTS, MORE_OBJECTS, most].filter((size, i) => i === 2 || (size >= needed && size < most));
 }
 
+/** The least number of objects that the answer to a query keeps in memory, from 1. */
+export function listedBy(form: QueryForm, paging: Paging): number {
+  return Math.max(1, windowsOf(form, paging)[0] ?? 1);
+}
+
 /** Whether a result has the objects of the requested page, or there are no more. */
 export function isFull(
   { page }: QueryForm,

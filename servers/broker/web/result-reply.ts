@@ -2,6 +2,7 @@
 
 import { literalTerms, TermFinder } from '../../../clients/broker/query-terms.js';
 import type { Query } from '../../../protocols/broker/index.js';
+import { Budget } from '../../../protocols/budget.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { addressGroup, LogLimiter } from '../../host/index.js';
@@ -18,7 +19,7 @@ import { renderGathering } from './gathering.js';
 import { highlighter } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
-import { type Paging, pagingOf, selectPage } from './paging.js';
+import { listedBy, type Paging, pagingOf, selectPage } from './paging.js';
 import { type PassageSource, passagesOf } from './passages.js';
 import { type FaultyQuery, type QueryTarget, readTyped, type TypedQuery } from './query.js';
 import { isStructured } from './query-words.js';
@@ -58,6 +59,9 @@ interface PageQuery {
   readonly visitor: Visitor;
 }
 
+/** Default of `maxListed`. */
+const MAX_LISTED = 20_000;
+
 /** Objects that `References-Rank` orders. */
 const RAISED_OBJECTS = 50;
 
@@ -78,9 +82,11 @@ export class Results implements AsyncDisposable {
   readonly #lines: LogLimiter;
   readonly #alternatives: AlternativeFinder;
   readonly #forgiving: ForgivingReader;
+  readonly #listed: Budget<string>;
 
   constructor(context: ResultsContext) {
     this.#context = context;
+    this.#listed = new Budget(context.maxListed ?? MAX_LISTED);
     this.#alternatives = new AlternativeFinder(context.broker.indexer);
     this.#forgiving = new ForgivingReader(context.broker.indexer);
     this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
@@ -106,6 +112,7 @@ export class Results implements AsyncDisposable {
     if (read === undefined) return this.#renderNothingAsked(pageQuery);
     if (read.kind === 'fault')
       return this.#renderFailure(400, pageQuery, refusal(read.message, renderFault(form.query, read)));
+    using _listed = await this.#listed.take(listedBy(form, paging), { key: visitor.client, signal });
     const context: AskContext = {
       form,
       target,

@@ -18,6 +18,11 @@ export interface RouteContext {
   readonly log: Logger;
   readonly facets?: FacetLimits;
   /**
+   * Objects that all results in memory together list; further queries wait, of the client with the fewest first.
+   * Default 20 000, which take some 60 MB.
+   */
+  readonly maxListed?: number;
+  /**
    * What precedes the paths of the pages in their links, without a final slash. Default: that of the Broker's
    * `Public-URL`.
    */

@@ -24,12 +24,18 @@ export async function openWebsite(
     readonly documents?: readonly GathererDocument[];
     readonly conf?: string;
     readonly queueWaitMs?: number;
+    readonly maxListed?: number;
   } = {},
 ) {
-  const { documents = corpus(), conf, ...limits } = options;
+  const { documents = corpus(), conf, maxListed, ...limits } = options;
   const fixture = await serveCollected(t, documents, conf, limits);
   const { broker, server } = fixture;
-  const app = await createWebApp({ broker, brokerAddress: server.address, log: broker.log });
+  const app = await createWebApp({
+    broker,
+    brokerAddress: server.address,
+    log: broker.log,
+    ...(maxListed === undefined ? {} : { maxListed }),
+  });
   t.teardown(() => app.close());
   const get = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
     const { statusCode: status, headers: sent, body } = await app.inject({ url, headers });

@@ -206,6 +206,25 @@ t.test('a query returns JSON or RSS on request', async (t) => {
   );
 });
 
+t.test('results in memory list a bounded number of objects; further queries wait', async (t) => {
+  const { get, broker } = await openWebsite(t, { documents: thirtyDocuments(), maxListed: 30 });
+  const { indexer } = broker;
+  const query = indexer.query.bind(indexer);
+  let begun = 0;
+  indexer.query = (expression, options) => {
+    begun += 1;
+    return query(expression, options);
+  };
+  const replies = Array.from({ length: 6 }, () => get(`${QUERY}?query=many&format=json&maxobjflag=30`));
+  await Promise.race(replies);
+  t.ok(begun <= 4, 'a query and its count, and the next');
+  const all = await Promise.all(replies);
+  t.same(
+    all.map(({ body }) => JSON.parse(body).objects.length),
+    [30, 30, 30, 30, 30, 30],
+  );
+});
+
 t.test('BRK-9.5: definitions of a BrokerQuery.cf are parsed; bad ones are reported by line', async (t) => {
   const text = `# comment
 <Timeout>
