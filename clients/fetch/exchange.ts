@@ -121,7 +121,7 @@ export class HttpExchange implements ConnectionUser {
     this.#hasBytes = true;
     // A head has one span of time, however it drips.
     if (this.#head !== undefined) this.#idleTimer.touch();
-    this.#read(() => this.#reader.push(chunk), chunk.length);
+    this.#read(() => this.#reader.push(chunk), chunk.length, 'unspecified');
     if (this.#isOver || this.#isPaused || !this.#isFull) return;
     // The disk is slower than the server, whose silence is then no sign.
     this.#isPaused = true;
@@ -131,21 +131,23 @@ export class HttpExchange implements ConnectionUser {
 
   onEnd(): void {
     // A kept connection may end before it brings a response.
-    if (this.#hasBytes) this.#read(() => this.#reader.end(), 0);
+    if (this.#hasBytes) this.#read(() => this.#reader.end(), 0, 'disconnect');
   }
 
   onClose(error: Error | undefined): void {
     if (this.#isOver) return;
-    if (this.#head !== undefined) this.#finish({ problem: 'the server broke the connection' });
+    if (this.#head !== undefined)
+      this.#finish({ problem: 'the server broke the connection', cut: 'disconnect' });
     else this.abort(asConnectionError(this.#options.host, error ?? earlyEnd('the server closed it')));
   }
 
   #onIdle(): void {
-    if (this.#head !== undefined) this.#finish({ problem: 'the server stopped sending' });
+    if (this.#head !== undefined) this.#finish({ problem: 'the server stopped sending', cut: 'time' });
     else this.abort(new ConnectionError(`${this.#options.host}: the server did not answer in time`));
   }
 
-  #read(events: () => Iterable<HttpEvent>, size: number): void {
+  /** @param cut what it means if the body ends within these events and is not complete */
+  #read(events: () => Iterable<HttpEvent>, size: number, cut: NonNullable<LenientReading['cut']>): void {
     if (this.#isOver) return;
     const before = this.#reader.bytesRead;
     let end: (HttpEvent & { kind: 'end' }) | undefined;
@@ -166,7 +168,7 @@ export class HttpExchange implements ConnectionUser {
     }
     if (end === undefined) return;
     const hasMore = this.#reader.bytesRead - before < size;
-    this.#finish({ problem: end.problem, isReusable: !hasMore && this.#reader.keepsConnection });
+    this.#finish({ problem: end.problem, cut, isReusable: !hasMore && this.#reader.keepsConnection });
   }
 
   #take(event: HttpEvent): void {
@@ -185,10 +187,12 @@ export class HttpExchange implements ConnectionUser {
 
   #finish({
     problem,
+    cut,
     late,
     isReusable = false,
   }: {
     readonly problem?: string | undefined;
+    readonly cut?: LenientReading['cut'];
     readonly late?: string;
     readonly isReusable?: boolean;
   }): void {
@@ -204,7 +208,9 @@ export class HttpExchange implements ConnectionUser {
       transferCodings,
       truncated: this.#body.truncated || late !== undefined,
       late,
-      ...(isLenient ? { lenient: { deviations, head: raw, problem } } : {}),
+      ...(isLenient
+        ? { lenient: { deviations, head: raw, problem, ...(problem === undefined ? {} : { cut }) } }
+        : {}),
     };
     void this.#resolve(response);
   }

@@ -35,6 +35,6 @@ export type { ReceiveLimits } from './receive-watch.js';
 export { type BodyBytes, type BodyFile, closeBodies, isStored, type StoredBody } from './stored-body.js';
 export type { ServerLogin, TransferOptions } from './transfer.js';
 export { transformed } from './transformed.js';
-export { isPayloadWhole, isWhole, type Truncation, truncationOf } from './truncation.js';
+export { isPayloadWhole, isWhole, truncationOf } from './truncation.js';
 export * from './types.js';
 export type { KeepWire, WireResponse } from './wire-tap.js';

@@ -1,8 +1,5 @@
 // Whether a result has the whole document, and what cut it.
-import type { FetchResult } from './types.js';
-
-/** What ended a body before its end; the values of WARC-Truncated (WARC 1.1). */
-export type Truncation = 'length' | 'time' | 'disconnect';
+import type { FetchResult, Truncation } from './types.js';
 
 /**
  * Returns what cut the bytes that a server sent; undefined if they are complete, as far as that can be known.
@@ -10,7 +7,7 @@ export type Truncation = 'length' | 'time' | 'disconnect';
  */
 export function truncationOf(result: FetchResult): Truncation | undefined {
   if (result.late !== undefined) return 'time';
-  if (result.lenient?.problem !== undefined) return 'disconnect';
+  if (result.lenient?.problem !== undefined) return result.lenient.cut ?? 'disconnect';
   return (result.wire ?? result).truncated ? 'length' : undefined;
 }
 

@@ -100,7 +100,15 @@ export interface LenientReading {
   readonly head: Uint8Array;
   /** Why the body is not complete, as far as that can be known. */
   readonly problem?: string | undefined;
+  /** What kind of {@link problem} it is; default `disconnect`. */
+  readonly cut?: Exclude<Truncation, 'length'> | undefined;
 }
+
+/**
+ * What ended a body before its end: a limit of length or time, the end of the connection, or bytes that do not show
+ * where the rest is. The values of WARC-Truncated (WARC 1.1).
+ */
+export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
 
 /** HTTP messages as they went over the wire. */
 export interface WireMessages extends WireResponse {

@@ -34,7 +34,9 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
         : { outcome: 'retry', delayMs: unreachableDelayMs, reason: 'retry', free: true };
     }
     const kind = retryKind(uri);
-    const inRow = waitsForRobots || kind === 'unreachable' ? 0 : servers.failed(uri.url);
+    // A server whose answer ended too soon is there.
+    const isAnswer = uri.fetched !== undefined && kind === 'lost';
+    const inRow = waitsForRobots || isAnswer || kind === 'unreachable' ? 0 : servers.failed(uri.url);
     const mayRetry = uri.entry.uri.attempts + 1 < attemptLimit(kind, settings);
     if (waitsForRobots) {
       // CRAWL-8.3: a prerequisite that fails, or expires before the URI's turn comes, does not defer it for
@@ -100,7 +102,7 @@ function retryKind({ status }: CrawlUri): RetryKind {
 }
 
 /** CRAWL-8.3: the maximum number of attempts. */
-function attemptLimit(kind: RetryKind, settings: CrawlSettings): number {
+export function attemptLimit(kind: RetryKind, settings: CrawlSettings): number {
   const { maxRetries, lostMaxRetries, busyMaxRetries } = settings;
   if (kind === 'unreachable') return maxRetries;
   return Math.min(maxRetries, kind === 'lost' ? lostMaxRetries : busyMaxRetries);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { failedBeforeConnection, isHeaderTooLong, isUnresolved } from '../../../clients/connection/index.js';
 import {
   entryUrl,
@@ -19,6 +20,7 @@ import { hostOf, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import { attemptLimit } from '../disposition.js';
 import { Redirects } from '../requests/redirects.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import { retryAfter } from '../requests/retry-after.js';
@@ -161,6 +163,8 @@ export class FetchProcessor implements Processor {
  */
 export class ResponseClassifier implements Processor {
   readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies'>;
+  /** The bytes of bodies that ended too soon, until they are fetched again. */
+  readonly #lengths = new LRUCache<string, number>({ max: 10_000 });
   readonly #redirects: Redirects;
   readonly name = 'ResponseClassifier';
 
@@ -178,7 +182,16 @@ export class ResponseClassifier implements Processor {
     else if (truncationOf(fetched) === 'length') uri.annotations.push('lenTrunc');
     if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
     if (fetched.lenient !== undefined) uri.annotations.push('lenientHttp');
-    if (fetched.lenient?.problem !== undefined) uri.annotations.push('incomplete');
+    const problem = fetched.lenient?.problem;
+    if (problem !== undefined) {
+      if (this.#mayComeWhole(uri, fetched)) {
+        uri.disposition = 'retry';
+        uri.status = FETCH_STATUS.connectLost;
+        uri.reason = problem;
+        return 'post';
+      }
+      uri.annotations.push('incomplete');
+    }
     if (fetched.status === 304 && known !== undefined) {
       uri.disposition = 'unchanged';
       uri.useKnownLinks(known);
@@ -222,6 +235,20 @@ export class ResponseClassifier implements Processor {
       return 'post';
     }
     return 'proceed';
+  }
+
+  /**
+   * CRAWL-22.11: returns whether another attempt is made to get a body that ended too soon. If two attempts end at the
+   * same place, the announced length is wrong, and the body is taken as it is.
+   */
+  #mayComeWhole(uri: CrawlUri, fetched: FetchResult): boolean {
+    const { url, entry, settings } = uri;
+    const length = fetched.wire?.body.length ?? fetched.body.length;
+    const isSame = this.#lengths.get(url) === length;
+    const mayRetry = !isSame && entry.uri.attempts + 1 < attemptLimit('lost', settings);
+    if (mayRetry) this.#lengths.set(url, length);
+    else this.#lengths.delete(url);
+    return mayRetry;
   }
 
   /** Returns the status, with the reply text of protocols that have few status codes. */

@@ -237,7 +237,8 @@ t.test('CRAWL-7, 22.11 an untidy response is read leniently, with one request', 
   const origin = await serveBytes(t, visits, (path) => BROKEN_PAGES[path]);
   const urls = ['/plain', '/folded', '/old', '/short', '/secret'].map((path) => origin + path);
   // Also where a host has several queues.
-  const events = await crawl(t, urls, { delayFactor: 0, minDelayMs: 300, parallelQueues: 3 });
+  const settings = { delayFactor: 0, minDelayMs: 300, parallelQueues: 3, lostMaxRetries: 1 };
+  const events = await crawl(t, urls, settings);
   const found = events.map(({ url, status, bytes, annotations }) => [
     url.slice(origin.length),
     status,

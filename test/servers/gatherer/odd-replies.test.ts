@@ -1,0 +1,225 @@
+// A crawl of a server with odd replies: its WARC files, read by a parser of this test beside the server's bytes.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
+import { crawlOrdered } from '../../helpers/ordered-crawl.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
+
+/** What a connection got: the head of the final response, and the body without its framing. */
+interface Sent {
+  readonly path: string;
+  readonly head: string;
+  readonly body: Buffer;
+  /** The body that the document has. */
+  readonly whole: Buffer;
+}
+
+const LONG = 400_000;
+/** Bytes that the system sends before the client reads any. */
+const SENT = 40_000;
+/** A text of this length, the same from the beginning for every length. */
+const text = (length: number): Buffer =>
+  Buffer.from(
+    Array.from({ length: Math.ceil(length / 8) }, (_, i) => `${String(i).padStart(7)}\n`).join(''),
+  ).subarray(0, length);
+
+const head = (fields: string, status = '200 OK') =>
+  `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n${fields}\r\n`;
+const lengthOf = (length: number) => head(`Content-Length: ${length}\r\n`);
+const chunk = (bytes: Buffer) =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+
+/** A server that keeps a record of what it sent, and its URL. */
+async function oddServer(t: Test) {
+  const sent: Sent[] = [];
+  const counts = new Map<string, number>();
+  const port = await tcpServer(t, (socket: Socket) => {
+    socket.once('data', (request) => {
+      const path = /^GET (\S+)/.exec(String(request))?.[1] ?? '';
+      const count = (counts.get(path) ?? 0) + 1;
+      counts.set(path, count);
+      const reply = (
+        before: string,
+        start: string,
+        body: Buffer,
+        whole = body,
+        framed = body,
+        end: () => unknown = () => socket.end(),
+      ) => {
+        sent.push({ path, head: start, body, whole });
+        socket.write(Buffer.concat([Buffer.from(before + start, 'latin1'), framed]), end);
+      };
+      if (path === '/') {
+        const links = [...Object.keys(PAGES)].map((name) => `<a href="${name}">x</a>`).join('');
+        const page = Buffer.from(`<title>Odd</title>${links}`);
+        reply('', head(`Content-Length: ${page.length}\r\n`).replace('plain', 'html'), page);
+      } else
+        PAGES[path]?.(reply, count, socket) ?? socket.end('HTTP/1.1 404 no\r\nContent-Length: 0\r\n\r\n');
+    });
+  });
+  return { url: `http://127.0.0.1:${port}`, sent, counts };
+}
+
+type Reply = (
+  before: string,
+  start: string,
+  body: Buffer,
+  whole?: Buffer,
+  framed?: Buffer,
+  end?: () => unknown,
+) => void;
+const CHUNKED = head('Transfer-Encoding: chunked\r\n');
+/** Resets a connection when its bytes have been read. */
+const reset = (socket: Socket) => () => setTimeout(() => socket.resetAndDestroy(), 50);
+
+const PAGES: Readonly<Record<string, (reply: Reply, count: number, socket: Socket) => true>> =
+  Object.fromEntries(
+    Object.entries<(reply: Reply, count: number, socket: Socket) => void>({
+      '/whole': (reply) => reply('', lengthOf(LONG), text(LONG)),
+      // Its beginning is /whole.
+      '/longer': (reply) => reply('', lengthOf(LONG * 2), text(LONG * 2)),
+      '/short': (reply) => reply('', lengthOf(5), Buffer.from('short')),
+      // Every fetch finds more.
+      '/log': (reply, count) => reply('', lengthOf(LONG * count), text(LONG * count)),
+      '/fin': (reply) => reply('', lengthOf(LONG * 2), text(LONG), text(LONG * 2)),
+      '/none': (reply) => reply('', lengthOf(LONG), Buffer.alloc(0), text(LONG)),
+      // Cut once, and whole when it is fetched again.
+      '/once': (reply, count) => reply('', lengthOf(LONG), text(count === 1 ? 9 : LONG), text(LONG)),
+      // Cut at another place each time.
+      '/flaky': (reply, count) => reply('', lengthOf(LONG), text(1000 * count), text(LONG)),
+      '/chunks': (reply) => reply('', CHUNKED, text(LONG), text(LONG + 1), chunk(text(LONG))),
+      '/half-chunk': (reply) =>
+        reply('', CHUNKED, text(LONG), text(LONG * 2), chunk(text(LONG * 2)).subarray(0, LONG + 7)),
+      '/bad-chunk': (reply) =>
+        reply(
+          '',
+          CHUNKED,
+          text(LONG),
+          text(LONG + 1),
+          Buffer.concat([chunk(text(LONG)), Buffer.from('what\r\n')]),
+        ),
+      '/reset': (reply, _, socket) =>
+        reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, reset(socket)),
+      '/reset-open': (reply, _, socket) =>
+        reply('', head(''), text(SENT), text(LONG), undefined, reset(socket)),
+      '/100': (reply) => reply('HTTP/1.1 100 Continue\r\n\r\n', lengthOf(5), Buffer.from('early')),
+      '/103': (reply) =>
+        reply(
+          'HTTP/1.1 103 Early Hints\r\nLink: </s.css>; rel=preload\r\n\r\n',
+          lengthOf(4),
+          Buffer.from('hint'),
+        ),
+      '/both': (reply) =>
+        reply('HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 Early\r\n\r\n', lengthOf(4), Buffer.from('both')),
+      '/folded': (reply) => reply('', head('X-A: a\r\n b\r\nContent-Length: 4\r\n'), Buffer.from('fold')),
+      '/bare': (reply) => reply('', head('Content-Length: 4\r\n').replaceAll('\r', ''), Buffer.from('bare')),
+    }).map(([path, page]) => [
+      path,
+      (...parts) => {
+        page(...parts);
+        return true as const;
+      },
+    ]),
+  );
+
+interface WarcRecord {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly block: Buffer;
+}
+
+/** Reads the records of uncompressed WARC files. */
+function recordsIn(directory: string): WarcRecord[] {
+  const records: WarcRecord[] = [];
+  for (const name of readdirSync(directory)
+    .filter((file) => file.endsWith('.warc'))
+    .sort()) {
+    const bytes = readFileSync(join(directory, name));
+    for (let at = 0; at < bytes.length; ) {
+      const headEnd = bytes.indexOf('\r\n\r\n', at);
+      const lines = bytes.subarray(at, headEnd).toString('utf8').split('\r\n').slice(1);
+      const fields = new Map(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]));
+      const end = headEnd + 4 + Number(fields.get('Content-Length'));
+      records.push({ fields, block: bytes.subarray(headEnd + 4, end) });
+      at = end + 4;
+    }
+  }
+  return records;
+}
+
+const hex = (digest: string | undefined) =>
+  [...(digest ?? '').replace('sha1:', '')]
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('')
+    .replace(/.{4}/g, (bits) => Number.parseInt(bits, 2).toString(16));
+const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex');
+
+/** The value of WARC-Truncated by the path, if not all of the document was sent. */
+const CUTS: Readonly<Record<string, string>> = { '/bad-chunk': 'unspecified' };
+
+async function crawlTwice(t: Test, settings: CrawlOrderInput['settings'], maxLengthBytes: number) {
+  const { url, sent, counts } = await oddServer(t);
+  const directory = join(t.testdir(), 'warc');
+  const order: CrawlOrderInput = {
+    warc: { directory, compress: false, digestHistory: true },
+    settings: { lostMaxRetries: 3, lostRetryDelaySeconds: 0.01, ...settings, maxLengthBytes },
+  };
+  const requests: Map<string, number>[] = [];
+  for (let run = 0; run < 2; run++) {
+    await crawlOrdered(join(directory, '..', `g${run}`), `${url}/`, order);
+    requests.push(new Map(counts));
+  }
+  return { url, sent, requests, records: recordsIn(directory) };
+}
+
+for (const maxLengthBytes of [0, 300_000])
+  t.test(
+    `WARC 1.1: what a server sent is what its records have, up to ${maxLengthBytes || 'any'} bytes`,
+    async (t) => {
+      const { url, sent, requests, records } = await crawlTwice(t, {}, maxLengthBytes);
+      const limit = maxLengthBytes || Number.POSITIVE_INFINITY;
+      for (const path of Object.keys(PAGES)) {
+        const replies = sent.filter((reply) => reply.path === path);
+        const found = records.filter(
+          ({ fields }) =>
+            fields.get('WARC-Target-URI') === url + path &&
+            /^re(?:sponse|visit)$/.test(fields.get('WARC-Type') ?? ''),
+        );
+        t.equal(found.length, replies.length, `${path}: a record of each reply`);
+        for (const [index, { fields, block }] of found.entries()) {
+          const { head: start, body, whole } = replies[index]!;
+          const kept = body.subarray(0, limit);
+          const isWhole = kept.length === whole.length;
+          const archived = start.replace('Transfer-Encoding', 'x-orig-transfer-encoding');
+          t.ok(
+            block.subarray(0, archived.length).equals(Buffer.from(archived, 'latin1')),
+            `${path}: its head`,
+          );
+          const isRevisit = fields.get('WARC-Type') === 'revisit';
+          if (isRevisit) t.ok(isWhole, `${path}: only a whole body is a revisit`);
+          else
+            t.ok(
+              block.subarray(archived.length).equals(kept),
+              `${path}: ${block.length - archived.length} bytes`,
+            );
+          const cut = kept.length < body.length ? 'length' : (CUTS[path] ?? 'disconnect');
+          t.equal(fields.get('WARC-Truncated'), isWhole ? undefined : cut, path);
+          t.equal(hex(fields.get('WARC-Payload-Digest')), sha1(kept), `${path}: the digest of the payload`);
+          t.equal(hex(fields.get('WARC-Block-Digest')), sha1(block), `${path}: the digest of the block`);
+        }
+      }
+      const counted = (path: string) => requests[0]?.get(path);
+      for (const path of ['/100', '/103', '/both', '/folded', '/bare', '/whole', '/longer'])
+        t.equal(counted(path), 1, `${path} is requested once`);
+      if (maxLengthBytes > 0) return;
+      for (const path of ['/fin', '/reset', '/chunks', '/none', '/once'])
+        t.equal(
+          counted(path),
+          2,
+          `${path} is requested again, and not more often if it ends at the same place`,
+        );
+      t.equal(counted('/flaky'), 3, 'as often as lost connections are');
+    },
+  );
