@@ -5,7 +5,7 @@ import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { resolveUrl, withoutUserInfo } from '../../protocols/urls/index.js';
 import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
 import { ListedDirectory } from '../../storage/files/listed-directory.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
@@ -266,6 +266,14 @@ export class Gatherer implements AsyncDisposable {
       (opened) => opened.close(),
     );
     await files.start();
+    const renamed = await store.renameUrls(
+      (url) => resolveUrl(url, undefined, order?.settings.urlForm),
+      options.now?.() ?? Math.floor(Date.now() / 1000),
+    );
+    if (renamed > 0)
+      onProblem(
+        new Error(`${renamed} documents of an earlier version have the present form of their URLs now`),
+      );
     return new Gatherer(
       options,
       config,

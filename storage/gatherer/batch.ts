@@ -222,6 +222,10 @@ export class GathererBatch {
     return this.#change(this.#tables.histories.put(key, history));
   }
 
+  deleteHistory(key: string): this {
+    return this.#change(this.#tables.histories.delete(key));
+  }
+
   /** Stores the cookies of a site in place of the former ones; see `GathererStore.cookies`. */
   putCookies(site: string, cookies: Uint8Array): this {
     return this.#change(this.#tables.cookies.put(site, cookies));

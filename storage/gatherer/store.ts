@@ -19,6 +19,7 @@ import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
 import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
+import { renameDocuments, renameReferences, type UrlForm } from './rename-urls.js';
 import {
   FRONTIER_STATE,
   type GathererFormats,
@@ -43,6 +44,12 @@ interface PendingBatch {
   readonly reject: (error: unknown) => void;
 }
 
+/**
+ * The number of the rule by which URLs are canonical (G-57, R-41). Raise it when a version gives a URL another form: 1
+ * names files of this machine `file://localhost/` and escapes `^`.
+ */
+const URL_RULE = 1;
+const URL_RULE_META = 'urls.rule';
 /** A crawl writes rows of a page in six tables: with a smaller buffer LevelDB rewrites them more often. */
 const WRITE_BUFFER_BYTES = 16 << 20;
 /** Pending batches are written together, up to this many rows. */
@@ -152,6 +159,21 @@ export class GathererStore implements AsyncDisposable {
       }
       if (batch.size > 0) await batch.commit();
     }
+  }
+
+  /**
+   * Gives the URLs of a store that an earlier version wrote their present form, once for each {@link URL_RULE}, before a
+   * crawl continues or begins.
+   *
+   * @returns the number of documents that have other URLs now
+   */
+  async renameUrls(form: UrlForm, now: UnixSeconds): Promise<number> {
+    if (Number((await this.meta.get(URL_RULE_META)) ?? 0) >= URL_RULE) return 0;
+    const renamed = await renameDocuments(this, form, now);
+    await this.#writing;
+    if (await renameReferences(this.#level)) await this.links.reload();
+    await this.batch().putMeta(URL_RULE_META, URL_RULE).commit();
+    return renamed;
   }
 
   /** The crawl's counters; undefined if no crawl has begun. */
