@@ -24,6 +24,11 @@ export interface CollectionPoint {
    */
   readonly fingerprint?: string | undefined;
   readonly port: number;
+  /**
+   * Of a point that a program makes: the Gatherer of the same data, whatever its port in this run. A Broker that has
+   * objects but has not collected from it yet asks for its deletions, too. Default false.
+   */
+  readonly own?: boolean;
   readonly type: CollectionType;
   readonly filter?: CollectionFilter;
   /** 1-based. */

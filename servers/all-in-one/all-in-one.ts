@@ -214,6 +214,7 @@ export class AllInOne implements AsyncDisposable {
         return certificate?.fingerprint;
       },
       port: gatherd.address.port,
+      own: true,
       type: 3,
       line: 0,
     };

@@ -6,12 +6,24 @@ import { referenceUrl, surt } from '../../protocols/urls/index.js';
 import type { Level, RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { DocumentRecord } from '../records/records.js';
+import type { SummaryStore } from '../summaries/summary-store.js';
 import type { GathererBatch } from './batch.js';
-import type { GathererStore } from './store.js';
-import { LINK_COUNTERS, ROWS } from './tables.js';
+import type { DocumentStore } from './documents.js';
+import type { WorkQueueStore } from './queues.js';
+import { LINK_COUNTERS, ROWS, type WaitingPosition, type WaitingUri } from './tables.js';
 
 /** The form of a URL; undefined, or the URL itself, if it keeps its form. */
-export type UrlForm = (url: string) => string | undefined;
+type UrlForm = (url: string) => string | undefined;
+
+/** The parts of a store that have URLs. */
+interface RenamedStore {
+  readonly documents: DocumentStore;
+  readonly summaries: SummaryStore;
+  readonly histories: Table<string, Uint8Array>;
+  readonly queues: WorkQueueStore;
+  readonly waiting: Table<WaitingPosition, WaitingUri>;
+  batch(): GathererBatch;
+}
 
 const ID_BYTES = 4;
 
@@ -23,11 +35,7 @@ const ID_BYTES = 4;
  *
  * @returns the number of documents
  */
-export async function renameDocuments(
-  store: GathererStore,
-  form: UrlForm,
-  now: UnixSeconds,
-): Promise<number> {
+export async function renameDocuments(store: RenamedStore, form: UrlForm, now: UnixSeconds): Promise<number> {
   let renamed = 0;
   for await (const page of store.documents.pages()) {
     const batch = store.batch();
@@ -53,7 +61,7 @@ const formOf = (form: UrlForm, url: string): string => form(url) ?? url;
 
 /** @param to undefined for a document that another one replaces */
 async function renameDocument(
-  store: GathererStore,
+  store: RenamedStore,
   batch: GathererBatch,
   document: DocumentRecord,
   to: string | undefined,
@@ -83,7 +91,7 @@ async function renameDocument(
   if (to !== undefined) batch.putDocument({ ...document, url: to, updateTime, objects: objects.map(rename) });
 }
 
-async function renamePending(store: GathererStore, form: UrlForm): Promise<void> {
+async function renamePending(store: RenamedStore, form: UrlForm): Promise<void> {
   for await (const page of store.queues.pages()) {
     const batch = store.batch();
     for (const entry of page) {

@@ -19,7 +19,7 @@ import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
 import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
-import { renameDocuments, renameReferences, type UrlForm } from './rename-urls.js';
+import { renameDocuments, renameReferences } from './rename-urls.js';
 import {
   FRONTIER_STATE,
   type GathererFormats,
@@ -165,9 +165,10 @@ export class GathererStore implements AsyncDisposable {
    * Gives the URLs of a store that an earlier version wrote their present form, once for each {@link URL_RULE}, before a
    * crawl continues or begins.
    *
+   * @param form returns that of a URL; undefined for one that keeps its own
    * @returns the number of documents that have other URLs now
    */
-  async renameUrls(form: UrlForm, now: UnixSeconds): Promise<number> {
+  async renameUrls(form: (url: string) => string | undefined, now: UnixSeconds): Promise<number> {
     if (Number((await this.meta.get(URL_RULE_META)) ?? 0) >= URL_RULE) return 0;
     const renamed = await renameDocuments(this, form, now);
     await this.#writing;

@@ -75,9 +75,10 @@ export class LoginSeal {
 
   /** Copies the key, if there is one, to a copy of the store. */
   static async copy(source: string, target: string): Promise<void> {
-    const key = await readKey(join(source, KEY_FILE));
-    if (key !== undefined)
-      await writeFile(join(target, KEY_FILE), withSum(key), { mode: 0o600, flush: true });
+    const path = join(source, KEY_FILE);
+    if ((await readKey(path)) === undefined) return;
+    // The same bytes, also those of an earlier version: the seal of the database names them.
+    await writeFile(join(target, KEY_FILE), await readRegular(path), { mode: 0o600, flush: true });
   }
 
   /** Returns the error of the key of a store that is not open; undefined if it can be read or is absent. */

@@ -1,30 +1,113 @@
 // The data of each released version is opened by the present one: nothing is lost, exports are the same bytes,
-// an interrupted run continues.
+// an interrupted run continues, and runs over the same documents double none of them.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { canonicalUrl } from '../../protocols/urls/index.js';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
+import { checkStores } from '../../storage/check/check.js';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { words } from '../helpers/words.js';
 
 const ARCHIVES = fileURLToPath(new URL('test/upgrades', import.meta.resolve('#package.json')));
-const versions = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);
-t.ok(versions.includes('0.1.0') && versions.includes('0.2.0'), 'there are archives');
+const archives = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);
+/** Data of documents of a server; those of files of the machine have another name. */
+const versions = archives.filter((name) => /^\d+\.\d+\.\d+$/.test(name));
+
+t.test('each released version has its data here', async (t) => {
+  const changes = readFileSync(
+    fileURLToPath(import.meta.resolve('#package.json')).replace(/[^/]+$/, 'CHANGELOG.md'),
+    'utf8',
+  );
+  const released = [...changes.matchAll(/^## (\d+\.\d+\.\d+)\b/gm)].map(([, version]) => version);
+  t.ok(released.length > 0);
+  t.same(
+    released.filter((version) => !versions.includes(version ?? '')),
+    [],
+    'see test/upgrades/README.md',
+  );
+  t.ok(archives.includes('0.1.0') && archives.some((name) => name.endsWith('-files')));
+});
 
 /** Runs a command in the directory of an archive, to whose documents the configuration's paths are relative. */
 const within = (directory: string, args: readonly string[]) =>
   new CliProcess(args, {}, ['env', '-C', directory]);
 
+/** Unpacks an archive into the directory of a test. */
+function unpack(t: Test, archive: string): string {
+  const folder = t.testdir();
+  const unpacked = spawnSync('tar', ['xzf', join(ARCHIVES, `${archive}.tar.gz`), '-C', folder]);
+  t.equal(unpacked.status, 0, String(unpacked.stderr));
+  return join(folder, archive);
+}
+
+/** The URLs of the objects of the newest generation, in order. */
+function exportedUrls(data: string): string[] {
+  const generations = join(data, 'gatherer', 'generations');
+  const newest = readFileSync(join(generations, 'CURRENT'), 'utf8').trim();
+  const text = gunzipSync(readFileSync(join(generations, newest, 'All-Templates.gz'))).toString();
+  return [...text.matchAll(/^@FILE \{ (.+)$/gm)].map(([, url]) => url ?? '').sort();
+}
+
+/** The objects of the Gatherer's and the Broker's stores. */
+async function storedObjects(t: Test, data: string): Promise<(number | undefined)[]> {
+  const counts: (number | undefined)[] = [];
+  for await (const { directory, objects, problems } of checkStores(data)) {
+    t.same(problems, [], directory);
+    if (/\/(?:working|store)$/.test(directory)) counts.push(objects);
+  }
+  return counts;
+}
+
+for (const archive of archives) {
+  t.test(`runs over the documents of ${archive}`, async (t) => {
+    const directory = unpack(t, archive);
+    const data = join(directory, 'finished');
+    const former = exportedUrls(data);
+    const urls = former.map((url) => canonicalUrl(url) ?? url).sort();
+    const file = archive.endsWith('-files') ? 'files.cf' : 'site.cf';
+    const configuration = readFileSync(join(directory, file), 'utf8');
+    const other = configuration
+      .replaceAll('file://localhost/', 'file:////')
+      .replaceAll(/file:\/\/\/(?=\w)/g, 'file://localhost/')
+      .replaceAll('file:////', 'file:///');
+    writeFileSync(join(directory, `other-${file}`), other);
+    for (const [name, ...options] of [[file], [`other-${file}`, '--force']]) {
+      const args = ['run', name ?? file, ...options, '--once', '--data', 'finished', ...ANY_PORTS];
+      const { code, stdout, stderr } = await within(directory, args).finished;
+      t.equal(code, 0, stderr);
+      t.match(JSON.parse(stdout), { exported: urls.length, objects: urls.length }, `${name} ${options}`);
+      t.same(exportedUrls(data), urls);
+      t.same(await storedObjects(t, data), [urls.length, urls.length]);
+    }
+    const errors = readFileSync(join(data, 'gatherer', 'log.errors'), 'utf8');
+    const renamed = former.filter((url) => !urls.includes(url)).length;
+    const line = /(\d+) documents of an earlier version/.exec(errors)?.[1] ?? '0';
+    t.equal(Number(line), renamed, 'a line says how many were renamed, once');
+
+    const run = within(directory, ['run', file, '--data', 'finished', ...ANY_PORTS]);
+    const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);
+    const found = await cli('query', broker, 'veronica', '--json');
+    const results = [...found.stdout.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    t.ok(results.length > 0, found.stdout + found.stderr);
+    t.same(
+      results.filter((url, i) => !urls.includes(url) || results.indexOf(url) !== i),
+      [],
+      'the index has each document once, by its present name',
+    );
+    run.kill('SIGTERM');
+    t.equal((await run.finished).code, 0);
+  });
+}
+
 for (const version of versions) {
   t.test(`data of version ${version}`, async (t) => {
-    const folder = t.testdir();
-    const unpacked = spawnSync('tar', ['xzf', join(ARCHIVES, `${version}.tar.gz`), '-C', folder]);
-    t.equal(unpacked.status, 0, String(unpacked.stderr));
-    const directory = join(folder, version);
+    const directory = unpack(t, version);
+    const folder = dirname(directory);
     const generation = join(directory, 'finished', 'gatherer', 'generations', '1');
     const exported = gunzipSync(readFileSync(join(generation, 'All-Templates.gz'))).toString();
 

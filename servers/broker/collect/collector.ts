@@ -15,6 +15,7 @@ export function pointKey(point: CollectionPoint): string {
     const { flags = '', query = '' } = point.filter ?? {};
     return `broker ${point.host.toLowerCase()}:${point.port} ${point.type} ${flags}\n${query}`;
   }
+  if (point.own === true) return 'gatherer own';
   return `gatherer ${point.host.toLowerCase()}:${point.port}`;
 }
 
@@ -32,12 +33,17 @@ export function isGathererType(type: number): boolean {
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;
   const key = pointKey(point);
-  const last = (await context.store.points.get(key))?.last ?? 0;
+  const last = (await context.store.points.get(key))?.last ?? firstTime(point, context);
   const since = full ? 0 : last;
   const tally = new Tally(point);
   const applier = new Applier(context, tally);
   const error = await applier.collect(key, () => receiveAll(point, since, last, applier));
   return tally.report(since, error);
+}
+
+/** GATHERD-6.11: an update since 0 has no deletions, one since 1 has the same objects and all deletions. */
+function firstTime({ own = false }: CollectionPoint, { store }: CollectContext): UnixSeconds {
+  return own && store.count > 0 ? 1 : 0;
 }
 
 /**
