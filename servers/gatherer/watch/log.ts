@@ -115,17 +115,14 @@ function loginRemedy(url: string, notes: readonly FetchNote[]): string {
 export async function logRun(
   log: Logger,
   errors: Logger,
-  config: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName' | 'httpFrom'>,
+  config: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName'> & Identity,
   run: () => Promise<GatherReport>,
 ): Promise<GatherReport> {
   const { rootNodes, leafNodes, gathererName } = config;
   const nodes = `${counted(rootNodes.length, 'RootNode')}, ${counted(leafNodes.length, 'LeafNode')}`;
   log.info(`begin: ${gathererName}: ${nodes}`);
-  // G-65: login@host of this machine often reaches no one, so it is not sent unless the operator says so.
-  if (config.httpFrom === undefined && [...rootNodes, ...leafNodes].some(isOnOtherMachine))
-    log.info(
-      'requests have no From: sites cannot tell whose crawl this is; add your mail address to the configuration: HTTP-From: name@host',
-    );
+  const problem = [...rootNodes, ...leafNodes].some(isOnOtherMachine) ? contactProblem(config) : undefined;
+  if (problem !== undefined) log.info(problem);
   let report: GatherReport;
   try {
     report = await run();
@@ -137,6 +134,23 @@ export async function logRun(
   for (const root of report.roots) log.info(rootLine(root));
   log.info(endLine(report));
   return report;
+}
+
+type Identity = Pick<GathererConfig, 'httpFrom' | 'httpUserAgent' | 'crawlOrder'>;
+
+/** What a User-Agent names for questions: a URL in parentheses, or a mail address (CRAWL-13.8). */
+const CONTACT = /\(.*\+https?:\/\/[^\s)]+\.[^\s)]+.*\)|[^\s@(<]+@[^\s@)>]+\.[^\s@)>]+/i;
+
+/**
+ * G-65: login@host of this machine often reaches no one, so it is not sent unless the operator says so. CRAWL-13.8: a
+ * crawl by an order visits many sites, whose owners need to know whom to ask.
+ */
+function contactProblem({ httpFrom, httpUserAgent = '', crawlOrder }: Identity): string | undefined {
+  if (httpFrom !== undefined) return undefined;
+  if (crawlOrder === undefined)
+    return 'requests have no From: sites cannot tell whose crawl this is; add your mail address to the configuration: HTTP-From: name@host';
+  if (CONTACT.test(httpUserAgent)) return undefined;
+  return 'requests name no contact: sites cannot ask you to stop, and may block the crawl; add to the order: "from": "name@host", or "userAgent": "NAME/1.0 (+https://HOST/PAGE)"';
 }
 
 /** Whether a node's documents may be on an HTTP server of another machine. */

@@ -316,6 +316,24 @@ t.test('G-65: the log says at the start of a run that its requests have no From'
     t.same(await linesFor(nodes), [], nodes);
 });
 
+t.test('CRAWL-13.8: the log says that the requests of a crawl by an order name no contact', async (t) => {
+  const isNoted = async (lines: string): Promise<boolean> => {
+    const log = memoryLog();
+    const text = `Gatherer-Name: Test\nCrawl-Order: order.json\n${lines}\n${rootNodes('http://a.example/')}`;
+    const { config } = parseGathererConf(text, 'test.cf', {});
+    await t.rejects(logRun(log.log, memoryLog().log, config, () => Promise.reject(new Error('end'))));
+    return log.lines.some((line) => line.startsWith('requests name no contact'));
+  };
+  for (const lines of ['', 'HTTP-User-Agent: Bot/1.0', 'HTTP-User-Agent: Bot/1.0 (+http://localhost)'])
+    t.ok(await isNoted(lines), lines);
+  for (const lines of [
+    'HTTP-From: me@a.example',
+    'HTTP-User-Agent: Mozilla/5.0 (compatible; bot/1.0 +https://a.example/bot)',
+    'HTTP-User-Agent: Bot/1.0 (me@a.example)',
+  ])
+    t.notOk(await isNoted(lines), lines);
+});
+
 t.test('G-148, G-173: the log names a remedy for links that differ only in their numbers', async (t) => {
   const log = memoryLog();
   const { config } = parseGathererConf('Gatherer-Name: Test\n', 'test.cf', {});
