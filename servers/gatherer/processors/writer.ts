@@ -1,6 +1,7 @@
 import { isWhole } from '../../../clients/fetch/index.js';
 import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { GathererBatch } from '../../../storage/gatherer/batch.js';
 import type { GathererStore } from '../../../storage/index.js';
 import type { DocumentRecord } from '../../../storage/records/records.js';
@@ -294,8 +295,15 @@ interface DocumentObjects {
 
 /** Splits the objects of a document into the one under its own URL and those under other URLs (E-47, E-130). */
 function objectsOf(url: string, { soif, url: name = url, exploded = [] }: EssenceOutput): DocumentObjects {
-  if (soif === undefined) return { own: undefined, others: exploded };
+  const found = exploded.map(withoutLogin);
+  if (soif === undefined) return { own: undefined, others: found };
   return name === url
-    ? { own: soif, others: exploded }
-    : { own: undefined, others: [{ url: name, soif }, ...exploded] };
+    ? { own: soif, others: found }
+    : { own: undefined, others: [withoutLogin({ url: name, soif }), ...found] };
+}
+
+/** G-81: documents and programs name the URLs of these objects. */
+function withoutLogin(object: ExplodedObject): ExplodedObject {
+  const url = withoutUserInfo(object.url);
+  return url === object.url ? object : { url, soif: encodeSoif(decodeSoif(object.soif).withUrl(url)) };
 }
