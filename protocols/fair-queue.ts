@@ -73,6 +73,13 @@ export class FairQueue<Key, Item> {
     return this.#all.size;
   }
 
+  /** Requests of a level that wait. */
+  sizeOf(level: number): number {
+    let size = 0;
+    for (const line of this.#levels[level]?.values() ?? []) size += line.size;
+    return size;
+  }
+
   /** The keys that wait; a key that waits in two levels comes twice. */
   *keys(): Generator<Key, void, undefined> {
     for (const lines of this.#levels) yield* lines.keys();

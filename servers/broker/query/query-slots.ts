@@ -36,16 +36,16 @@ interface Holder {
 /** The share of the slots that one client may hold, so that the others find one. */
 const CLIENT_SHARE = 0.75;
 
-/**
- * Milliseconds for which a query holds its slot while others wait; a query that has held slots for less is a
- * cheap one.
- */
+/** Milliseconds for which a query holds its slot while others wait that have had a turn, too. */
 const TURN_MS = 50;
+
+/** The same while cheap ones wait, which have held slots for less than this: most of them need no second turn. */
+const SHORT_TURN_MS = 4;
 
 /** Every such slot goes to a query that has had its turn, so that a stream of new ones does not stop it. */
 const GRANTS_PER_LONG = 4;
 
-/** Levels of the requests that wait: of queries that have not used a turn yet, and of the others. */
+/** Levels of the requests that wait: of queries that have not used a short turn yet, and of the others. */
 const [CHEAP, LONG] = [0, 1];
 
 /**
@@ -98,7 +98,7 @@ export class QuerySlots {
         if (this.waiting === 0) clearTimeout(this.#recallTimer);
         resolve(slot);
       };
-      const waiting = this.#queue.add(key, { request, grant: settle }, usedMs < TURN_MS ? CHEAP : LONG);
+      const waiting = this.#queue.add(key, { request, grant: settle }, usedMs < SHORT_TURN_MS ? CHEAP : LONG);
       const abort = () => settle();
       const timer = setTimeout(abort, waitMs);
       signal?.addEventListener('abort', abort, { once: true });
@@ -143,14 +143,16 @@ export class QuerySlots {
   #recall(): void {
     if (this.#isRecalling) return;
     clearTimeout(this.#recallTimer);
-    let wanted = this.waiting;
+    const cheap = this.#queue.sizeOf(CHEAP);
+    let wanted = cheap > 0 ? cheap : this.waiting;
     if (wanted === 0) return;
     const now = performance.now();
+    const turnMs = cheap > 0 ? SHORT_TURN_MS : TURN_MS;
     this.#isRecalling = true;
     try {
       for (const holder of [...this.#holders]) {
         if (holder.onRecall === undefined || !this.#isUseful(holder)) continue;
-        const left = holder.since + TURN_MS - now;
+        const left = holder.since + turnMs - now;
         if (left > 0) {
           this.#recallLater(left);
           return;
@@ -163,7 +165,7 @@ export class QuerySlots {
     } finally {
       this.#isRecalling = false;
     }
-    if (this.waiting > 0 && this.#holders.size > 0) this.#recallLater(TURN_MS);
+    if (this.waiting > 0 && this.#holders.size > 0) this.#recallLater(turnMs);
   }
 
   #recallLater(milliseconds: number): void {

@@ -1,5 +1,6 @@
 // One request for objects, from where it enters to the engine.
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
+import type { SessionShare } from '../../host/fair-share.js';
 import { QuerySlot, type QuerySlots } from './query-slots.js';
 import type { PageBudget, ReplyMemory } from './reply-memory.js';
 
@@ -9,8 +10,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Time for which a query waits for its first slot, unless the caller sets another (BRK-4.18). */
 const DEFAULT_WAIT_MS = 10_000;
 
+/** The cost of an item of a reply, and of each byte: made, encoded, sent; milliseconds of processor time. */
+const ITEM_COST_MS = 0.002;
+const BYTE_COST_MS = 0.000_005;
+
 /** Who sends a request. */
 export interface Caller {
+  /** Its share of the event loop. Default: the request waits for no turns. */
+  readonly share?: Pick<SessionShare, 'mayContinue' | 'turn' | 'charge'> | undefined;
   /** Its address: clients take turns (`query-slots.ts`). Default: another client than all others. */
   readonly client?: string | undefined;
   /**
@@ -53,6 +60,7 @@ export class RequestContext implements Disposable {
    * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
    */
   readonly signal: AbortSignal;
+  readonly #share: Caller['share'];
   readonly #stop: LinkedAbort;
   readonly #sources: readonly (AbortSignal | undefined)[];
   readonly #maxLifeMs: number;
@@ -65,6 +73,7 @@ export class RequestContext implements Disposable {
     this.client = caller.client;
     this.waitMs = caller.waitMs ?? DEFAULT_WAIT_MS;
     this.pages = memory.enter(caller);
+    this.#share = caller.share;
     this.#sources = [caller.signal, closing];
     this.#stop = new LinkedAbort(...this.#sources);
     this.signal = this.#stop.signal;
@@ -109,6 +118,18 @@ export class RequestContext implements Disposable {
     if (held !== undefined) return Promise.resolve(held);
     this.slot.leave();
     return this.pages.hold(bytes, this.signal);
+  }
+
+  /** Waits until the client has its turn to work in this thread, without a slot. */
+  async turn(): Promise<void> {
+    if (this.#share === undefined || this.#share.mayContinue()) return;
+    this.slot.leave();
+    await this.#share.turn(this.signal);
+  }
+
+  /** Charges the client for items of its reply. */
+  charge(items: number, bytes: number): void {
+    this.#share?.charge(items * ITEM_COST_MS + bytes * BYTE_COST_MS);
   }
 
   /** Stops the request; it gives back what it has at its next step. */

@@ -53,6 +53,12 @@ export interface SearchSummary {
 /** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
 const MAX_PAGE = 64;
 
+/** Items, and approximate bytes of them, that are made at a time: then the other clients have their turn. */
+const PIECE_ITEMS = 256;
+const PIECE_BYTES = 32 * 1024;
+/** A line that is not ASCII is looked for in its object: as much work as this part of its bytes. */
+const SEARCHED_SHARE = 16;
+
 /** Objects with more bytes are not read into memory. */
 const LARGE_BYTES = 1024 * 1024;
 const NOTHING = new Uint8Array(0);
@@ -231,13 +237,31 @@ class SearchRun {
       }
       using _held = await this.#hold(group, lines);
       const objects = await this.#objectsOf(group, lines);
-      const items: ResultItem[] = [];
-      group.forEach((entry, i) => {
-        this.#renderObject(entry, lines.get(entry.oid) ?? [], objects[i], items);
-      });
-      if (items.length > 0) yield items;
+      yield* this.#inPieces(this.#itemsOf(group, lines, objects));
     }
     if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
+  }
+
+  /** Divides items into small pages. Each is made in a turn of the client, which pays for it. */
+  async *#inPieces(
+    items: Iterable<{ readonly item: ResultItem; readonly cost: number }>,
+  ): AsyncGenerator<readonly PageItem[], void, void> {
+    let piece: ResultItem[] = [];
+    let bytes = 0;
+    await this.request.turn();
+    for (const { item, cost } of items) {
+      piece.push(item);
+      bytes += cost;
+      if (piece.length < PIECE_ITEMS && bytes < PIECE_BYTES) continue;
+      this.request.charge(piece.length, bytes);
+      yield piece;
+      piece = [];
+      bytes = 0;
+      await this.request.turn();
+    }
+    if (piece.length === 0) return;
+    this.request.charge(piece.length, bytes);
+    yield piece;
   }
 
   /** An object that is not read into memory: the reply reads its values when it sends them. */
@@ -301,33 +325,44 @@ class SearchRun {
     );
   }
 
-  /** BRK-4.3: 120, 125, 126, 124, 127s in the requested order, 122s, 130. */
-  #renderObject(
-    entry: RegistryEntry,
-    lines: readonly MatchedLine[],
-    bytes: Uint8Array | undefined,
-    items: ResultItem[],
-  ): void {
-    const { flags } = this;
-    items.push(...this.#head(entry));
-    if (bytes !== undefined) {
-      const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
-      const description = flags.desc ? object.get(DESCRIPTION) : undefined;
-      // BRK-4.5: only for objects that have one.
-      if (description !== undefined && description.length > 0)
-        items.push({ kind: 'description', value: description });
-      for (const name of this.#attributes) {
-        // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an
-        // attribute.
-        const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
-        if (value !== undefined) items.push({ kind: 'attribute', name, value });
+  /** BRK-4.3: 120, 125, 126, 124, 127s in the requested order, 122s, 130; each with the bytes that it costs. */
+  *#itemsOf(
+    entries: readonly RegistryEntry[],
+    linesOf: ReadonlyMap<number, readonly MatchedLine[]>,
+    objects: readonly (Uint8Array | undefined)[],
+  ): Generator<{ readonly item: ResultItem; readonly cost: number }, void, undefined> {
+    for (const [i, entry] of entries.entries()) {
+      const bytes = objects[i];
+      const lines = linesOf.get(entry.oid) ?? [];
+      for (const item of this.#head(entry)) yield { item, cost: entry.url.length };
+      if (bytes !== undefined) yield* this.#attributesOf(entry, bytes);
+      for (const line of lines) {
+        const isEncoded = bytes === undefined || isAscii(line.text);
+        const searched = isEncoded ? 0 : Math.ceil(bytes.length / SEARCHED_SHARE);
+        const item = opaqueItem(line, isEncoded ? undefined : lineBytes(line.text, bytes));
+        yield { item, cost: line.text.length + searched };
       }
+      const end: ResultItem[] = [];
+      this.#end(lines, end);
+      for (const item of end) yield { item, cost: 0 };
     }
-    for (const line of lines) {
-      const isEncoded = bytes === undefined || isAscii(line.text);
-      items.push(opaqueItem(line, isEncoded ? undefined : lineBytes(line.text, bytes)));
+  }
+
+  *#attributesOf(
+    entry: RegistryEntry,
+    bytes: Uint8Array,
+  ): Generator<{ readonly item: ResultItem; readonly cost: number }, void, undefined> {
+    const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
+    const description = this.flags.desc ? object.get(DESCRIPTION) : undefined;
+    // BRK-4.5: only for objects that have one.
+    if (description !== undefined && description.length > 0)
+      yield { item: { kind: 'description', value: description }, cost: description.length };
+    for (const name of this.#attributes) {
+      // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an
+      // attribute.
+      const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
+      if (value !== undefined) yield { item: { kind: 'attribute', name, value }, cost: value.length };
     }
-    this.#end(lines, items);
   }
 
   #head({ url, oid }: RegistryEntry): ResultItem[] {
