@@ -97,6 +97,8 @@ export interface SearchOutcome {
  * The hits of one query; can be iterated once. `outcome` resolves when the iteration ends, and never rejects.
  */
 export interface SearchResults extends AsyncIterable<Hit> {
+  /** Number of hits that the iteration has without waiting for the engine; absent if the engine does not know. */
+  readonly arrived?: number | undefined;
   readonly outcome: Promise<SearchOutcome>;
 }
 

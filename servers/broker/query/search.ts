@@ -182,13 +182,15 @@ class SearchRun {
     });
     let page: Hit[] = [];
     let characters = 0;
-    // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches
-    // costs less.
+    // Hits that arrive together are one page, since reading their entries together costs less; none waits for a
+    // later one. Of an engine that does not say what has arrived, the first hit is sent immediately.
     let pageSize = 1;
+    const isComplete = () => (hits.arrived === undefined ? page.length >= pageSize : hits.arrived === 0);
     for await (const hit of hits) {
       page.push(hit);
       for (const line of hit.lines) characters += line.text.length;
-      if (page.length < pageSize && characters < request.pages.pageBytes) continue;
+      const isFull = page.length >= MAX_PAGE || characters >= request.pages.pageBytes;
+      if (!isFull && !isComplete()) continue;
       yield* this.#renderHits(page);
       if (this.#isOver()) return;
       page = [];

@@ -41,7 +41,7 @@ const SEARCH_LIMITS: SearchLimits = {
   vocabularyBytes: 64 * 1024 * 1024,
   maxTermsPerPart: 2_000,
   maxRanked: 20_000,
-  sliceMs: 2,
+  sliceMs: 1,
   maxWorkMs: 10_000,
   readObjects: 64,
   readBytes: 1024 * 1024,

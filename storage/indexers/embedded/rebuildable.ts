@@ -139,7 +139,13 @@ class RebuildableIndexer implements Indexer {
       });
       return results[Symbol.asyncIterator]();
     };
-    return { outcome: results.outcome, [Symbol.asyncIterator]: counted };
+    return {
+      outcome: results.outcome,
+      get arrived() {
+        return results.arrived;
+      },
+      [Symbol.asyncIterator]: counted,
+    };
   }
 
   async words(request: WordRequest): Promise<readonly IndexedWord[]> {

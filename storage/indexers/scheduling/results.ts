@@ -36,6 +36,10 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     });
   }
 
+  get arrived(): number {
+    return Math.max(0, this.#hits.length - this.#next);
+  }
+
   [Symbol.asyncIterator](): this {
     if (this.#state !== 'new') throw new StateError('the results of a query can be iterated once');
     return this;

@@ -6,7 +6,7 @@ import { FairQueue, RecentWork, type TurnRule } from '../../../protocols/fair-qu
  * Milliseconds of work up to which a query has the first priority; each doubling of it lowers the priority by
  * one.
  */
-const FIRST_LEVEL_MS = 4;
+const FIRST_LEVEL_MS = 1;
 
 /**
  * Each turn of this number goes to the query that has waited longest, so that long queries end although short

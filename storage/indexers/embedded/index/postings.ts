@@ -13,7 +13,7 @@ const FIRST_TERMS = 16;
 const MIN_TERMS = 4;
 const MAX_TERMS = 64;
 /** Milliseconds that one statement aims at while other queries use the thread: it cannot be interrupted. */
-const SHARED_MS = 2;
+const SHARED_MS = 1;
 /**
  * The same while no other query does. Each statement begins to read its posting lists anew: a few large ones
  * cost less.
