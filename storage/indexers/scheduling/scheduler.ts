@@ -6,7 +6,7 @@ import { FairQueue, RecentWork, type TurnRule } from '../../../protocols/fair-qu
  * Milliseconds of work up to which a query has the first priority; each doubling of it lowers the priority by
  * one.
  */
-const FIRST_LEVEL_MS = 1;
+const FIRST_LEVEL_MS = 2;
 
 /**
  * Each turn of this number goes to the query that has waited longest, so that long queries end although short
@@ -24,11 +24,12 @@ const TURNS_PER_CLIENT = 2;
 const HALF_LIFE_MS = 5_000;
 
 /**
- * Milliseconds by which the work of a client may differ from that of the least active one when it begins a
- * query. A client that was busy alone, or had many short queries, does not wait until all others have had as
- * much; one that comes for the first time is not preferred until it has had as much.
+ * Milliseconds by which the work of a client that begins a query may be below that of the least active one, and
+ * above it. One that comes for the first time is not preferred until it has had as much; one that was busy alone,
+ * or had many short queries, waits for one turn of the others, not until they have had as much.
  */
 const MAX_CREDIT_MS = 8;
+const MAX_DEBT_MS = 1;
 
 /** Clients whose work is remembered; the least recently active is forgotten first. */
 const MAX_CLIENTS = 4_096;
@@ -137,7 +138,7 @@ export class Scheduler {
     if (others.length === 0) return;
     const least = Math.min(...others.map((other) => this.#workAt(other, now)));
     const work = this.#workAt(client, now);
-    this.#workOf(client).set(Math.max(least - MAX_CREDIT_MS, Math.min(least + MAX_CREDIT_MS, work)), now);
+    this.#workOf(client).set(Math.max(least - MAX_CREDIT_MS, Math.min(least + MAX_DEBT_MS, work)), now);
   }
 
   #noteSharing(): void {
