@@ -15,7 +15,6 @@ import {
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
 import { withTimeout } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
-import { FairShare } from '../host/fair-share.js';
 import {
   addressGroup,
   type HostConnection,
@@ -87,9 +86,6 @@ export function portLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<B
 const MAX_LOGGED_BYTES = 500;
 
 const encoder = new BulkReplyEncoder();
-
-/** Makes the replies of all connections by turns. */
-const replyTurns = new FairShare();
 
 /** BP-23: the refusal in the interface of 1995. */
 const TOO_BUSY = encoder.trailer({
@@ -203,7 +199,7 @@ function beginRequest(connection: HostConnection, { broker, queueWaitMs }: Sessi
     client: addressGroup(broker.callers.addressOf(connection.peer)),
     signal: connection.signal,
     waitMs: queueWaitMs,
-    share: replyTurns.join(connection.peer.address),
+    share: connection.share,
     cut: (reason) => cutReply(connection, reason),
   });
 }

@@ -10,7 +10,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Time for which a query waits for its first slot, unless the caller sets another (BRK-4.18). */
 const DEFAULT_WAIT_MS = 10_000;
 
-/** The cost of an item of a reply, and of each byte: made, encoded, sent; milliseconds of processor time. */
+/** The cost of an item of a reply, and of each byte, until they are sent; milliseconds of processor time. */
 const ITEM_COST_MS = 0.002;
 const BYTE_COST_MS = 0.000_005;
 
