@@ -2,6 +2,7 @@
 // tests.
 import '../servers/broker/admin/index-repair.test.js';
 import '../servers/broker/query/messages.test.js';
+import '../servers/broker/query/turns.test.js';
 import '../servers/broker/open.test.js';
 import '../servers/broker/admin/request-log.test.js';
 import '../servers/broker/long-words.test.js';

@@ -18,10 +18,18 @@ export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   return single !== undefined && bytes.includes(single) ? single : utf8;
 }
 
-/** {@link lineBytes} of several lines of an object that is not in memory. */
+/** Bytes that are searched between two turns. */
+const SEARCHED_BYTES = 1024 * 1024;
+
+/**
+ * {@link lineBytes} of several lines of an object that is not in memory.
+ *
+ * @param turn resolves when the search may continue, after some work
+ */
 export async function largeLineBytes(
   texts: readonly string[],
   object: ByteSource,
+  turn: () => Promise<void>,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const wanted = [...new Set(texts)].map((text) => ({
     text,
@@ -32,10 +40,16 @@ export async function largeLineBytes(
   }));
   const longest = Math.max(1, ...wanted.map(({ utf8 }) => utf8.length));
   let end: Uint8Array = new Uint8Array(0);
+  let searched = 0;
   for await (const piece of object.pieces()) {
     // The end of the piece before it, because a line may begin there.
     const bytes = Buffer.concat([end, piece]);
     for (const line of wanted) {
+      searched += bytes.length;
+      if (searched >= SEARCHED_BYTES) {
+        searched = 0;
+        await turn();
+      }
       line.found ||= bytes.includes(line.utf8);
       if (!line.found && line.single !== undefined) line.foundSingle ||= bytes.includes(line.single);
     }

@@ -233,7 +233,8 @@ class SearchRun {
         using _part = await this.request.hold(LARGE_BYTES);
         await using large = await this.#parts.store.large(first.oid);
         if (large !== undefined) {
-          yield await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
+          const items = await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
+          yield* this.#inPieces(items.map((item) => ({ item, cost: 'text' in item ? item.text.length : 0 })));
           continue;
         }
       }
@@ -246,9 +247,9 @@ class SearchRun {
 
   /** Divides items into small pages. Each is made in a turn of the client, which pays for it. */
   async *#inPieces(
-    items: Iterable<{ readonly item: ResultItem; readonly cost: number }>,
+    items: Iterable<{ readonly item: PageItem; readonly cost: number }>,
   ): AsyncGenerator<readonly PageItem[], void, void> {
-    let piece: ResultItem[] = [];
+    let piece: PageItem[] = [];
     let bytes = 0;
     await this.request.turn();
     for (const { item, cost } of items) {
@@ -276,7 +277,10 @@ class SearchRun {
     const read = async () => {
       const outline = await readOutline(large, { whole: true });
       const texts = lines.map(({ text }) => text).filter((text) => !isAscii(text));
-      return { outline, encoded: texts.length === 0 ? undefined : await largeLineBytes(texts, large) };
+      return {
+        outline,
+        encoded: texts.length === 0 ? undefined : await largeLineBytes(texts, large, () => request.turn()),
+      };
     };
     const { outline, encoded } = await request.pages.read(read);
     const items: PageItem[] = this.#head(entry);
