@@ -343,6 +343,7 @@ export class GatherdClientSession {
   }
 
   #answerGreeting({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
+    if (code === CODE.busy) throw new PeerError(`the Gatherer has no place for a client: ${text}`, code);
     if (code !== CODE.greeting) throw new PeerError(`not a gatherd: ${text}`, code);
     const words = text.split(/[\t-\r ]+/);
     const [hello = '', version = '', hostname = ''] = words;

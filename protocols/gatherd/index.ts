@@ -29,10 +29,12 @@ export type {
   UpdateEvent,
 } from './update-reader.js';
 export {
+  BUSY_LINE,
   encodeStatusLine,
   GATHERD_CODES,
   GATHERD_PORT,
   GATHERD_VERSION,
+  MAKE_ROOM_LINE,
   MAX_LINE_BYTES,
   parseStatusLine,
   type StatusLine,

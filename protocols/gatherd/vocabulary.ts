@@ -5,6 +5,8 @@ import { threeDigits } from '../ascii.js';
 export const GATHERD_CODES = {
   /** `000 - HELLO <version> <hostname>`: greeting. */
   greeting: 0,
+  /** `098`, in place of the greeting: all places are taken (GATHERD-3.14). */
+  busy: 98,
   /** `099`: end of a Broker's bulk transfer; ends an update just like 499 (GATHERD-3.3). */
   bulkEnd: 99,
   hello: 100,
@@ -62,6 +64,12 @@ export function encodeStatusLines(code: number, texts: readonly string[]): Uint8
 function encodeBytes(text: string): Uint8Array {
   return Buffer.from(text, /[^\0-\xff]/.test(text) ? 'utf8' : 'latin1');
 }
+
+/** GATHERD-3.14: what a client receives that a server has no place for, in place of the greeting. */
+export const BUSY_LINE = encodeStatusLine(GATHERD_CODES.busy, 'Too many connections, try again later');
+
+/** GATHERD-3.14: what an idle client receives that must make room for another. */
+export const MAKE_ROOM_LINE = encodeStatusLine(GATHERD_CODES.bye, 'Too many connections, this one was idle');
 
 /** Encodes one line with its LF. */
 export function encodeLine(text: string): Uint8Array {

@@ -20,6 +20,7 @@ import {
   type HostConnection,
   HostedServer,
   type HostOptions,
+  type LastWords,
   type PeerLimits,
   TcpHost,
 } from '../host/index.js';
@@ -46,7 +47,7 @@ export interface BrokerCounts {
 }
 
 /** Options of {@link BrokerServer.listen}. */
-export interface BrokerServerOptions extends Omit<HostOptions, 'name' | 'idleTimeoutMs'> {
+export interface BrokerServerOptions extends Omit<HostOptions, 'name' | 'idleTimeoutMs' | 'lastWords'> {
   readonly broker: Broker;
   /** Time in which a message must arrive, default 60 000 (BRK-1.8). */
   readonly messageTimeoutMs?: number | undefined;
@@ -94,6 +95,12 @@ const TOO_BUSY = encoder.trailer({
   text: 'Broker is too busy, try again later',
 });
 
+/** BRK-1.3, BRK-1.13: a client without a place gets the greeting first, which tells it that it has found a Broker. */
+const LAST_WORDS: LastWords = {
+  refused: Buffer.concat([new BrokerServerSession().greeting(), encodeResult(REPLY.busy())]),
+  evicted: encodeResult(REPLY.busy()),
+};
+
 /**
  * The Broker's port: user queries, administration, bulk transfers (BRK-1.1). Each connection carries one
  * message (BRK-1.6).
@@ -115,6 +122,7 @@ export class BrokerServer extends HostedServer {
       {
         ...options,
         name: 'broker',
+        lastWords: LAST_WORDS,
         // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
       },

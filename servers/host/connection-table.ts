@@ -14,6 +14,11 @@ export interface TableLimits {
    * connects from there.
    */
   readonly maxPerAddress?: number | undefined;
+  /**
+   * Milliseconds in which a connection is never evicted: from the time when it was admitted, and from the last
+   * reply on, because its next request may be on the way. Default 5000.
+   */
+  readonly graceMs?: number | undefined;
 }
 
 /**
@@ -37,19 +42,11 @@ export interface PeerLimits {
   readonly timeoutMs?: number | undefined;
 }
 
-/**
- * A connection that has been served less than this many milliseconds ago is not evicted: its next request may
- * be on the way.
- */
-const SERVED_GRACE_MS = 1000;
+/** Default of `graceMs`. */
+const GRACE_MS = 5000;
 
 /** A peer that accepts nothing for this many milliseconds is evicted if no idle connection is left. */
 const STALLED_MS = 10_000;
-
-/** Groups that are examined for one eviction. More are examined only if so many have no connection to evict. */
-const MAX_EXAMINED = 64;
-
-type List = 'unserved' | 'served' | 'stalled';
 
 /**
  * The place of one connection in a {@link ConnectionTable}. It tells the table whether the server waits for the
@@ -66,101 +63,81 @@ export interface ConnectionSlot {
   release(): void;
 }
 
+type SlotState = 'input' | 'output' | 'work' | 'released';
+
 /** The connections of one address. */
 class Group {
-  count = 0;
-  /** Connections that may be evicted, the longest waiting first. */
-  readonly lists: Readonly<Record<List, Set<TableSlot>>> = {
-    unserved: new Set(),
-    served: new Set(),
-    stalled: new Set(),
-  };
+  readonly slots = new Set<TableSlot>();
 
   constructor(readonly name: string) {}
-
-  get hasWaiting(): boolean {
-    const { unserved, served, stalled } = this.lists;
-    return unserved.size + served.size + stalled.size > 0;
-  }
 }
 
 class TableSlot implements ConnectionSlot {
-  since = 0;
-  #list: List | undefined;
-  #released = false;
-  #served = false;
-  readonly #table: {
-    now(): number;
-    changed(group: Group, had: boolean): void;
-    released(group: Group): void;
-  };
+  state: SlotState = 'input';
+  /** When it was admitted, or last answered a request. Bytes of an incomplete request change nothing. */
+  servedAt: number;
+  /** When the server began to wait for the peer to accept output. */
+  stalledAt = 0;
+  readonly #table: { readonly clock: Pick<Clock, 'now'>; released(slot: TableSlot): void };
 
   constructor(
     readonly group: Group,
     readonly evict: (idleMs: number) => void,
-    table: {
-      now(): number;
-      changed(group: Group, had: boolean): void;
-      released(group: Group): void;
-    },
+    table: { readonly clock: Pick<Clock, 'now'>; released(slot: TableSlot): void },
   ) {
     this.#table = table;
+    this.servedAt = table.clock.now();
   }
 
   waitForInput(served: boolean): void {
-    this.#served ||= served;
-    this.#move(this.#served ? 'served' : 'unserved');
+    if (this.state === 'released') return;
+    this.state = 'input';
+    if (served) this.servedAt = this.#table.clock.now();
   }
 
   waitForOutput(): void {
-    this.#move('stalled');
+    if (this.state === 'released') return;
+    this.state = 'output';
+    this.stalledAt = this.#table.clock.now();
   }
 
   work(): void {
-    this.#move(undefined);
+    if (this.state !== 'released') this.state = 'work';
   }
 
   release(): void {
-    if (this.#released) return;
-    this.#move(undefined);
-    this.#released = true;
-    this.#table.released(this.group);
-  }
-
-  #move(list: List | undefined): void {
-    if (this.#released || (list === undefined && this.#list === undefined)) return;
-    const { group } = this;
-    const had = group.hasWaiting;
-    if (this.#list !== undefined) group.lists[this.#list].delete(this);
-    this.#list = list;
-    if (list !== undefined) {
-      this.since = this.#table.now();
-      group.lists[list].add(this);
-    }
-    if (had !== group.hasWaiting) this.#table.changed(group, had);
+    if (this.state === 'released') return;
+    this.state = 'released';
+    this.#table.released(this);
   }
 }
 
 /**
  * The open connections of a server. A connection that waits for its peer may be closed to make room for
- * another: when the table is full, the one that has waited longest of the address with the most connections;
- * when an address reaches its limit, one of its own. A newcomer is refused only if none can go. Every operation
- * takes constant time.
+ * another, unless it is in its first seconds: when the table is full, the one that has waited longest of the
+ * address with the most connections, which are no fewer than those of the newcomer's address; when an address
+ * reaches its limit, one of its own. A change of a
+ * connection's state takes constant time; the search for one that can go looks at all of them.
  */
 export class ConnectionTable {
   readonly #limits: () => TableLimits;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #onRelease: () => void;
   readonly #groups = new Map<string, Group>();
-  /** Groups with waiting connections, by their number of connections. */
-  readonly #byCount: Set<Group>[] = [];
-  /** No set of `#byCount` above this index has a group. */
-  #highest = 0;
   #size = 0;
 
-  /** @param limits is called for each newcomer: a reload may change them */
-  constructor(limits: () => TableLimits, clock: Pick<Clock, 'now'> = monotonicClock) {
+  /**
+   * @param limits is called for each newcomer: a reload may change them
+   * @param onRelease is called when a connection has left the table
+   */
+  constructor(
+    limits: () => TableLimits,
+    clock: Pick<Clock, 'now'> = monotonicClock,
+    onRelease: () => void = () => undefined,
+  ) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#onRelease = onRelease;
   }
 
   /** Connections open now. */
@@ -173,87 +150,102 @@ export class ConnectionTable {
     return this.#groups.size;
   }
 
+  /** Whether all places are taken. */
+  get full(): boolean {
+    return this.#size >= this.#limits().maxConnections;
+  }
+
+  /** Whether a connection of this address is admitted without another one being closed. */
+  hasRoom(address: string): boolean {
+    return !this.full && !this.isAtLimit(address);
+  }
+
+  /** Whether this address has all connections that it may have. */
+  isAtLimit(address: string): boolean {
+    const name = addressGroup(address);
+    const { maxConnections, maxPerAddress } = this.#limits();
+    return (this.#groups.get(name)?.slots.size ?? 0) >= (maxPerAddress ?? shareOf(name, maxConnections));
+  }
+
   /**
-   * Admits a connection, which at first waits for input.
+   * Admits a connection, which at first waits for input. Another one may be evicted for it.
    *
    * @param evict is called, with the milliseconds it has waited, when the connection must close; it is then
    *   released already
-   * @returns undefined if the newcomer must be refused
+   * @returns undefined if there is no room
    */
   admit(address: string, evict: (waitedMs: number) => void): ConnectionSlot | undefined {
-    const { maxConnections, maxPerAddress } = this.#limits();
     const name = addressGroup(address);
+    const isAtLimit = this.isAtLimit(address);
+    if (isAtLimit || this.full) {
+      const candidate = isAtLimit
+        ? this.#longestOf(this.#groups.get(name)?.slots ?? [])
+        : this.#longestOfLargest(this.#groups.get(name)?.slots.size ?? 0);
+      if (candidate === undefined) return undefined;
+      candidate.slot.release();
+      candidate.slot.evict(candidate.waitedMs);
+    }
     const group = this.#groups.get(name) ?? new Group(name);
-    const limit =
-      maxPerAddress ?? (isLoopbackGroup(name) ? maxConnections : Math.max(1, Math.ceil(maxConnections / 4)));
-    if (group.count >= limit) {
-      if (!this.#evictFrom(group)) return undefined;
-    } else if (this.#size >= maxConnections && !this.#evictFromLargest()) return undefined;
     this.#groups.set(name, group);
-    this.#resize(group, 1);
     const slot = new TableSlot(group, evict, this.#events);
-    slot.waitForInput(false);
+    group.slots.add(slot);
+    this.#size += 1;
     return slot;
   }
 
   readonly #events = {
-    now: (): number => this.#clock.now(),
-    changed: (group: Group, had: boolean): void => {
-      if (had) this.#byCount[group.count]?.delete(group);
-      else this.#list(group);
-    },
-    released: (group: Group): void => {
-      this.#resize(group, -1);
-      if (group.count === 0) this.#groups.delete(group.name);
+    clock: { now: (): number => this.#clock.now() },
+    released: (slot: TableSlot): void => {
+      const { group } = slot;
+      group.slots.delete(slot);
+      this.#size -= 1;
+      if (group.slots.size === 0) this.#groups.delete(group.name);
+      this.#onRelease();
     },
   };
 
-  #resize(group: Group, change: 1 | -1): void {
-    if (group.hasWaiting) this.#byCount[group.count]?.delete(group);
-    group.count += change;
-    this.#size += change;
-    if (group.hasWaiting) this.#list(group);
-  }
-
-  #list(group: Group): void {
-    this.#byCount[group.count] ??= new Set();
-    this.#byCount[group.count]?.add(group);
-    this.#highest = Math.max(this.#highest, group.count);
-  }
-
-  #evictFromLargest(): boolean {
-    let examined = 0;
-    for (let count = this.#highest; count > 0; count--) {
-      const groups = this.#byCount[count];
-      if (groups === undefined || groups.size === 0) {
-        if (count === this.#highest) this.#highest = count - 1;
-        continue;
-      }
-      for (const group of groups) {
-        if (this.#evictFrom(group)) return true;
-        if (++examined >= MAX_EXAMINED) return false;
-      }
+  /**
+   * The one that has waited longest, among those of the address with the most connections, of which it must have
+   * at least `least`: a client with many does not get the place of one with few.
+   */
+  #longestOfLargest(least: number): Candidate | undefined {
+    let best: Candidate | undefined;
+    for (const { slots } of this.#groups.values()) {
+      const size = best?.slot.group.slots.size ?? least;
+      if (slots.size < size) continue;
+      const candidate = this.#longestOf(slots);
+      if (candidate === undefined) continue;
+      if (slots.size > size || candidate.waitedMs > (best?.waitedMs ?? 0)) best = candidate;
     }
-    return false;
+    return best;
   }
 
-  #evictFrom({ lists }: Group): boolean {
+  /** The one that has waited longest for input; if none may go, the one that has accepted nothing for longest. */
+  #longestOf(slots: Iterable<TableSlot>): Candidate | undefined {
+    let idle: TableSlot | undefined;
+    let stalled: TableSlot | undefined;
+    for (const slot of slots) {
+      if (slot.state === 'input' && slot.servedAt < (idle?.servedAt ?? Number.POSITIVE_INFINITY)) idle = slot;
+      if (slot.state === 'output' && slot.stalledAt < (stalled?.stalledAt ?? Number.POSITIVE_INFINITY))
+        stalled = slot;
+    }
     const now = this.#clock.now();
-    const [unserved] = lists.unserved;
-    const served = first(lists.served, now - SERVED_GRACE_MS);
-    const slot =
-      unserved !== undefined && (served === undefined || unserved.since <= served.since)
-        ? unserved
-        : (served ?? first(lists.stalled, now - STALLED_MS));
-    if (slot === undefined) return false;
-    slot.release();
-    slot.evict(now - slot.since);
-    return true;
+    const { graceMs = GRACE_MS } = this.#limits();
+    if (idle !== undefined && now - idle.servedAt >= graceMs)
+      return { slot: idle, waitedMs: now - idle.servedAt };
+    if (stalled !== undefined && now - stalled.stalledAt >= Math.max(STALLED_MS, graceMs))
+      return { slot: stalled, waitedMs: now - stalled.stalledAt };
+    return undefined;
   }
 }
 
-/** Returns the first slot of a list if it has waited since `latest` or longer. */
-function first(list: ReadonlySet<TableSlot>, latest: number): TableSlot | undefined {
-  const [slot] = list;
-  return slot !== undefined && slot.since <= latest ? slot : undefined;
+/** A connection that may be evicted. */
+interface Candidate {
+  readonly slot: TableSlot;
+  readonly waitedMs: number;
+}
+
+/** The part of all places that the group of an address may take: a quarter, and all for this machine. */
+export function shareOf(group: string, places: number): number {
+  return isLoopbackGroup(group) ? places : Math.max(1, Math.ceil(places / 4));
 }

@@ -83,6 +83,11 @@ export interface ConnectionContext {
   readonly share?: SessionShare | undefined;
   /** Default: that of this process. */
   readonly clock?: Clock | undefined;
+  /**
+   * Sent to a client that must make room while the server waits for its next request. Default: it is dropped
+   * without a word.
+   */
+  readonly lastWords?: Uint8Array | undefined;
 }
 
 interface Waiter {
@@ -106,7 +111,10 @@ export class SocketConnection implements HostConnection {
   /** Resolves once the socket is closed for good. */
   readonly closed: Promise<void>;
   #failure: Error | undefined;
+  readonly #lastWords: Uint8Array | undefined;
   #stopping = false;
+  /** The last words are said: the session ends, and the connection when they have arrived. */
+  #leaving = false;
   #lingering = false;
   #wakeReader: (() => void) | undefined;
   #writers: Waiter[] = [];
@@ -116,7 +124,7 @@ export class SocketConnection implements HostConnection {
 
   constructor(
     socket: ByteStream,
-    { peer, id, limits, log, slot, share, clock = monotonicClock }: ConnectionContext,
+    { peer, id, limits, log, slot, share, lastWords, clock = monotonicClock }: ConnectionContext,
   ) {
     this.peer = peer;
     this.id = id;
@@ -126,6 +134,7 @@ export class SocketConnection implements HostConnection {
     this.#pieces = new InputPieces(socket, this.share);
     this.#limits = limits;
     this.#slot = slot;
+    this.#lastWords = lastWords;
     this.#clock = clock;
     this.#sendWatch = new SendWatch(
       limits,
@@ -160,7 +169,7 @@ export class SocketConnection implements HostConnection {
   }
 
   write(bytes: Uint8Array): Promise<void> {
-    if (this.#socket.destroyed) return Promise.reject(this.#closeReason());
+    if (this.#socket.destroyed || this.#leaving) return Promise.reject(this.#closeReason());
     if (this.#socket.writableEnded) return Promise.reject(new StateError('write after end'));
     this.#countWritten(bytes);
     if (!this.#socket.write(bytes)) return this.#waitForDrain().then(() => this.#waitForTurn());
@@ -168,7 +177,7 @@ export class SocketConnection implements HostConnection {
   }
 
   async deliver(bytes: Uint8Array): Promise<void> {
-    if (this.#socket.destroyed) throw this.#closeReason();
+    if (this.#socket.destroyed || this.#leaving) throw this.#closeReason();
     if (this.#socket.writableEnded) throw new StateError('write after end');
     this.#countWritten(bytes);
     const accepted = this.#waitForDrain();
@@ -190,7 +199,7 @@ export class SocketConnection implements HostConnection {
   }
 
   async end(): Promise<void> {
-    if (this.#socket.destroyed) throw this.#closeReason();
+    if (this.#socket.destroyed || this.#leaving) throw this.#closeReason();
     if (this.#socket.writableFinished) return;
     const finished = this.#waitForDrain();
     this.#socket.end((error?: Error | null) => {
@@ -200,7 +209,7 @@ export class SocketConnection implements HostConnection {
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    if (!this.#leaving) this.#socket.destroy();
   }
 
   /**
@@ -215,7 +224,19 @@ export class SocketConnection implements HostConnection {
   /** Called when the connection must make room for another. */
   evict(waitedMs: number): void {
     const seconds = Math.round(waitedMs / 1000);
-    this.#fail(new ConnectionError(`closed for a newcomer, it has waited for ${seconds} s`));
+    const error = new ConnectionError(`closed for a newcomer, it has waited for ${seconds} s`);
+    // What a peer has not accepted yet would be cut by further words.
+    const isReading = this.#wakeReader !== undefined && this.#socket.writableLength === 0;
+    if (this.#lastWords === undefined || !isReading || this.#socket.writableEnded) {
+      this.#fail(error);
+      return;
+    }
+    this.#failure ??= error;
+    this.#leaving = true;
+    const cancelTimer = this.#clock.setTimer(() => this.#socket.destroy(), this.#limits.lingerMs);
+    this.#socket.once('close', cancelTimer);
+    this.#socket.end(this.#lastWords);
+    this.#wakeReader?.();
   }
 
   /** Called when the grace period of the host is over. */
@@ -230,9 +251,14 @@ export class SocketConnection implements HostConnection {
    */
   async finish(): Promise<void> {
     const socket = this.#socket;
+    if (this.#leaving && !socket.destroyed && !socket.writableFinished) {
+      await new Promise<void>((resolve) => {
+        socket.once('finish', resolve);
+        socket.once('close', resolve);
+      });
+    }
     if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
       this.#lingering = true;
-      this.#slot?.waitForInput(true);
       const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
       // The stream stops reading when its buffer is full: in each turn of the session one buffer is discarded.
@@ -261,6 +287,7 @@ export class SocketConnection implements HostConnection {
   async #nextChunk(): Promise<Uint8Array | undefined> {
     const socket = this.#socket;
     for (;;) {
+      if (this.#leaving) throw this.#closeReason();
       if (this.#pieces.available) {
         await this.#waitForTurn();
         return this.#pieces.take();
@@ -362,6 +389,6 @@ export async function runSession(
     if (error instanceof KitError) log.info(error.message);
     else log.error('session failed', error);
     connection.destroy();
-    await connection.closed;
+    await connection.finish();
   }
 }

@@ -1,5 +1,6 @@
 export type { RecentWork } from '../../protocols/fair-queue.js';
 export { addressGroup } from './address-group.js';
+export type { AdmissionLimits } from './admission.js';
 export {
   type ByteStream,
   type ConnectionContext,
@@ -55,6 +56,6 @@ export {
   type StopSignalOptions,
   stopLimit,
 } from './stop-signal.js';
-export { HostedServer, type HostOptions, TcpHost } from './tcp-host.js';
+export { HostedServer, type HostOptions, type LastWords, TcpHost } from './tcp-host.js';
 export { Certificate, type CertificateFiles, openCertificate } from './tls.js';
 export { traceConnection } from './traced-connection.js';

@@ -12,7 +12,7 @@ export interface ListenRequest {
   readonly backlog: number;
   /**
    * Called for each connection that may be used. A connection must let one direction end before the other
-   * (`allowHalfOpen`).
+   * (`allowHalfOpen`). It may be paused.
    */
   readonly onConnection: (socket: Socket) => void;
 }
@@ -111,7 +111,8 @@ export const SERVER_OPTIONS = {
 
 /** Listens on TCP. */
 export function listenTcp({ onConnection, ...address }: ListenRequest): Promise<Server> {
-  return listening(createServer(SERVER_OPTIONS, onConnection), address);
+  // Nothing is read from a connection that waits for a place.
+  return listening(createServer({ ...SERVER_OPTIONS, pauseOnConnect: true }, onConnection), address);
 }
 
 /** Binds a server; resolves when it accepts connections. */

@@ -2,6 +2,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls, redactLogins } from '../../protocols/visible-text.js';
+import { isAboutDescriptors, reportDescriptors } from './fd-limit.js';
 import { LogFile } from './log-file.js';
 
 export type { Logger } from 'pino';
@@ -100,15 +101,20 @@ export function createLoggerOn(
         err: (error: Error) => ({ ...pino.stdSerializers.err(error), message: messageOf(error) }),
       },
       formatters: { level: (label) => ({ level: label }) },
-      hooks: json
-        ? {}
-        : {
-            logMethod([first, second]: [unknown, unknown?, ...unknown[]], _method, level) {
-              const [fields, text] = typeof first === 'string' ? [{}, first] : [Object(first), second];
-              const line = { ...fields, name: program, time: Date.now(), level: pino.levels.labels[level] };
-              stream.write(formatHarvestLine({ ...line, msg: text }));
-            },
-          },
+      hooks: {
+        logMethod(args, method, level) {
+          const [first, second]: [unknown, unknown?, ...unknown[]] = args;
+          const [fields, text] = typeof first === 'string' ? [{}, first] : [Object(first), second];
+          if (json) method.apply(this, args);
+          else {
+            const line = { ...fields, name: program, time: Date.now(), level: pino.levels.labels[level] };
+            stream.write(formatHarvestLine({ ...line, msg: text }));
+          }
+          if (level < pino.levels.values.info!) return;
+          const reason = fields.err === undefined ? '' : messageOf(fields.err);
+          if (isAboutDescriptors(`${text} ${reason}`)) reportDescriptors((sentence) => this.error(sentence));
+        },
+      },
     },
     stream,
   );

@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { type HostConnection, runSession, SocketConnection } from './connection.js';
-import { ConnectionTable } from './connection-table.js';
 import { type FairShare, threadShare } from './fair-share.js';
 import { connectionsWithinLimit } from './fd-limit.js';
 import { type Listen, Listener } from './listener.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
+import { Newcomers } from './newcomers.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 
 export interface HostOptions {
@@ -17,9 +17,9 @@ export interface HostOptions {
   /** 0 takes a free port. */
   readonly port: number;
   /**
-   * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, the
-   * one that has waited longest for its peer is closed (see {@link ConnectionTable}); only if none waits, the
-   * newcomer is closed unanswered.
+   * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, a
+   * newcomer waits (see {@link Newcomers}): until one closes, or one that does nothing can be closed (see
+   * {@link ConnectionTable}). Otherwise it gets `lastWords.refused`.
    */
   readonly maxConnections?: number | undefined;
   /**
@@ -27,6 +27,14 @@ export interface HostOptions {
    * machine all of them.
    */
   readonly maxPerAddress?: number | undefined;
+  /** Milliseconds in which a connection is never closed for a newcomer (see {@link ConnectionTable}). Default 5000. */
+  readonly graceMs?: number | undefined;
+  /** Milliseconds for which a newcomer waits for a place, unanswered. Default 10 000. */
+  readonly admissionWaitMs?: number | undefined;
+  /** Newcomers that wait at once. Default: as many as `maxConnections`, at least 256. */
+  readonly maxWaiting?: number | undefined;
+  /** What clients receive that are not served. Default: nothing, their connection ends. */
+  readonly lastWords?: LastWords | undefined;
   /** Milliseconds a read may wait for a byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number | undefined;
   /**
@@ -58,6 +66,16 @@ export interface HostOptions {
   readonly fairShare?: FairShare | undefined;
 }
 
+/** The refusals of a protocol, as bytes. */
+export interface LastWords {
+  /** For a newcomer that gets no place, before anything else was sent. */
+  readonly refused: Uint8Array;
+  /** For a client that must make room while the server waits for its next request. */
+  readonly evicted: Uint8Array;
+}
+
+const NOTHING = new Uint8Array(0);
+
 /** The name under which failures of accept are counted. */
 const ACCEPT = 'accept';
 
@@ -69,6 +87,7 @@ export class TcpHost implements AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
   readonly #listener: Listener;
   readonly #open: Map<SocketConnection, Promise<void>>;
+  readonly #newcomers: Newcomers;
   readonly #limiter: LogLimiter;
   readonly #clock: Clock;
   #closing: Promise<void> | undefined;
@@ -76,11 +95,13 @@ export class TcpHost implements AsyncDisposable {
   private constructor(
     listener: Listener,
     open: Map<SocketConnection, Promise<void>>,
+    newcomers: Newcomers,
     limiter: LogLimiter,
     clock: Clock,
   ) {
     this.#listener = listener;
     this.#open = open;
+    this.#newcomers = newcomers;
     this.#limiter = limiter;
     this.#clock = clock;
     this.address = { host: listener.addresses[0] ?? '', port: listener.port };
@@ -91,7 +112,7 @@ export class TcpHost implements AsyncDisposable {
     options: HostOptions,
     handler: (connection: HostConnection) => Promise<void>,
   ): Promise<TcpHost> {
-    const { log, name, maxPerAddress, lookup = systemLookup(), clock = monotonicClock } = options;
+    const { log, name, lookup = systemLookup(), clock = monotonicClock } = options;
     const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
     const { fairShare = threadShare } = options;
     const limits = {
@@ -100,9 +121,18 @@ export class TcpHost implements AsyncDisposable {
       lingerMs,
       minBytesPerSecond: options.minBytesPerSecond ?? 100,
     };
-    const maxConnections = await connectionsWithinLimit(options.maxConnections ?? 256);
-    const table = new ConnectionTable(() => ({ maxConnections, maxPerAddress }), clock);
     const limiter = new LogLimiter((text) => log.warn(text), options.logLimits, clock);
+    const { maxPerAddress, graceMs, admissionWaitMs: waitMs, maxWaiting, lastWords } = options;
+    const maxConnections = await connectionsWithinLimit(options.maxConnections ?? 256);
+    const newcomers = new Newcomers({
+      limits: () => ({ maxConnections, maxPerAddress, graceMs, waitMs, maxWaiting }),
+      refuse: (socket, farewells, atOnce) => farewells.say(socket, lastWords?.refused ?? NOTHING, atOnce),
+      refused: (address) => {
+        if (limiter.allows(address)) log.warn(`${address}: refused, too many connections`);
+      },
+      report: (sentence) => log.error(sentence),
+      clock,
+    });
     const open = new Map<SocketConnection, Promise<void>>();
     let sessions = 0;
     const listener = await Listener.open({
@@ -112,34 +142,29 @@ export class TcpHost implements AsyncDisposable {
       listen: options.listen,
       name,
       onConnection: (socket: Socket) => {
-        const id = ++sessions;
-        const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
-        let connection: SocketConnection | undefined;
-        const slot = table.admit(peer.address, (waitedMs) => connection?.evict(waitedMs));
-        if (slot === undefined) {
-          if (limiter.allows(peer.address)) log.warn(`${peer.address}: refused, too many connections`);
-          socket.on('error', () => {});
-          socket.destroy();
-          return;
-        }
-        const opened = new SocketConnection(socket, {
-          peer,
-          limits,
-          log: peerLog(log.child({ session: id }), limiter, peer.address),
-          id,
-          slot,
-          share: fairShare.join(peer.address),
-          clock,
+        newcomers.receive(socket, (slot) => {
+          const id = ++sessions;
+          const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
+          const connection = new SocketConnection(socket, {
+            peer,
+            limits,
+            log: peerLog(log.child({ session: id }), limiter, peer.address),
+            id,
+            slot,
+            share: fairShare.join(peer.address),
+            clock,
+            lastWords: lastWords?.evicted,
+          });
+          const done = runSession(connection, handler).finally(() => open.delete(connection));
+          open.set(connection, done);
+          return connection;
         });
-        connection = opened;
-        const done = runSession(opened, handler).finally(() => open.delete(opened));
-        open.set(opened, done);
       },
       onAcceptError: (error) => {
         if (limiter.allows(ACCEPT)) log.error(`accept: ${error.message}`);
       },
     });
-    const result = new TcpHost(listener, open, limiter, clock);
+    const result = new TcpHost(listener, open, newcomers, limiter, clock);
     if (options.signal?.aborted) await result.close();
     else options.signal?.addEventListener('abort', () => void result.close(), { once: true });
     return result;
@@ -165,13 +190,15 @@ export class TcpHost implements AsyncDisposable {
 
   async #close(graceMs: number): Promise<void> {
     const stopped = this.#listener.close();
+    this.#newcomers.stop();
     for (const connection of this.#open.keys()) connection.stop();
     const cancelTimer = this.#clock.setTimer(() => {
+      this.#newcomers.cut();
       for (const connection of this.#open.keys()) connection.cut();
     }, graceMs);
     await Promise.all([...this.#open.values()]);
-    cancelTimer();
     await stopped;
+    cancelTimer();
     this.#limiter[Symbol.dispose]();
   }
 }

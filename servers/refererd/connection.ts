@@ -11,9 +11,11 @@ import {
 import type { ConnectionSlot } from '../host/connection-table.js';
 import { FairFlow } from '../host/fair-flow.js';
 import type { SessionShare } from '../host/fair-share.js';
+import type { Farewells } from '../host/farewells.js';
 import { plainAddress } from '../host/peer.js';
 import { LEVEL } from './level.js';
 import { ExchangeLog, type RefererLog } from './log.js';
+import { busyWords } from './refusal.js';
 import type { HttpClient, RefererService } from './service.js';
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
@@ -54,6 +56,8 @@ export interface ConnectionContext {
   readonly service: RefererService;
   /** The clock of the limits. */
   readonly clock: Clock;
+  /** For those connections whose socket is the HTTP server's. */
+  readonly farewells: Farewells;
   /** Memory for replies. */
   readonly buffers: ReplyBuffers;
   /** @param first the octets that have been read */
@@ -159,7 +163,10 @@ export class RefererConnection {
       LEVEL.connection,
       `makes room for a newcomer, it has waited for ${Math.round(waitedMs)} ms`,
     );
-    this.#socket.destroy();
+    // R-80: it may have sent a request in this moment, which then has an answer.
+    if (this.#sending) this.#socket.destroy();
+    else if (this.#phase === 'handed-over') this.#context.farewells.say(this.#socket, busyWords(true));
+    else if (this.#phase !== 'lingering') this.#refuse(CODES.serviceUnavailable.number);
   }
 
   /** Drops the connection. */
@@ -434,7 +441,7 @@ export class RefererConnection {
    */
   #finish(): void {
     this.#phase = 'lingering';
-    this.#slot.waitForInput(true);
+    this.#slot.work();
     this.#readTimer.stop();
     this.#cancelSendTimer?.();
     const socket = this.#socket;

@@ -1,6 +1,7 @@
 // The log of the original program (R-66 to R-69).
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls } from '../../protocols/visible-text.js';
+import { isAboutDescriptors, reportDescriptors } from '../host/fd-limit.js';
 import { LogFile } from '../host/log-file.js';
 import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Logger } from '../host/logger.js';
@@ -130,11 +131,9 @@ export class FileLog implements RefererLog, Disposable {
     // A peer's text must not start a new line or move the reader's cursor.
     const line = `${this.progname}[${process.pid}]: ${escapeControls(text)}`;
     this.#options.syslog?.(level, line);
-    if (this.#options.json === true) {
-      this.#file.write(this.#jsonLine(level, text));
-      return;
-    }
-    this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
+    if (this.#options.json === true) this.#file.write(this.#jsonLine(level, text));
+    else this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
+    if (isAboutDescriptors(text)) reportDescriptors((sentence) => this.write(LEVEL.error, sentence));
   }
 
   #jsonLine(level: number, text: string): string {

@@ -25,7 +25,7 @@ import { Syslog } from './syslog.js';
 
 export interface RefererProcessOptions
   extends ConfigurationSource,
-    Pick<RefererSettings, 'maxPerAddress'>,
+    Pick<RefererSettings, 'maxPerAddress' | 'graceMs' | 'admissionWaitMs'>,
     Pick<ProgramOptions, 'tls' | 'jsonLog' | 'stopLimitMs'> {
   /** */
   readonly rankOrder: boolean;
@@ -299,12 +299,13 @@ class RefererProcess {
       );
     }
     const [readTimeoutMs, sendTimeoutMs] = [readtimeout * 1000, sendtimeout * 1000];
-    const { maxPerAddress } = this.#options;
+    const { maxPerAddress, graceMs, admissionWaitMs } = this.#options;
     const hostNames = {
       names: [referername, ...webnames],
       remedy: 'add it to webnames in the configuration',
     };
-    return { program, version, hostNames, maxClients, maxPerAddress, readTimeoutMs, sendTimeoutMs };
+    const limits = { maxClients, maxPerAddress, graceMs, admissionWaitMs, readTimeoutMs, sendTimeoutMs };
+    return { program, version, hostNames, ...limits };
   }
 }
 

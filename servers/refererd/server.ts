@@ -3,21 +3,18 @@ import type { Socket } from 'node:net';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { type ConnectionSlot, ConnectionTable } from '../host/connection-table.js';
+import { ReplyBuffers } from '../../protocols/sstp/index.js';
+import type { ConnectionSlot } from '../host/connection-table.js';
 import { type FairShare, threadShare } from '../host/fair-share.js';
 import { type Listen, Listener } from '../host/listener.js';
+import { Newcomers } from '../host/newcomers.js';
 import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './level.js';
+import { busyWords, refuseClient } from './refusal.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
-/** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
-const MAX_REFUSED = 32;
-const REFUSAL_MS = 1000;
-/** Input of a refused client that is discarded; with more the connection is dropped. */
-const REFUSAL_BYTES = 64 * 1024;
 const BACKLOG = 1024;
 
 export interface RefererServerOptions {
@@ -51,11 +48,10 @@ export class RefererServer implements AsyncDisposable {
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
-  readonly #table: ConnectionTable;
+  readonly #newcomers: Newcomers;
   readonly #fairShare: FairShare;
   /** Connections accepted before {@link open}; undefined after it. */
   #held: Set<HeldConnection> | undefined = new Set();
-  #refused = 0;
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
 
@@ -67,17 +63,27 @@ export class RefererServer implements AsyncDisposable {
     this.#fairShare = options.fairShare ?? threadShare;
     this.addresses = addresses;
     this.port = listener.port;
-    this.#table = new ConnectionTable(
-      () => ({
-        maxConnections: service.settings.maxClients,
-        maxPerAddress: service.settings.maxPerAddress,
-      }),
+    this.#newcomers = new Newcomers({
+      limits: () => {
+        const { maxClients, maxPerAddress, graceMs, admissionWaitMs } = service.settings;
+        return { maxConnections: maxClients, maxPerAddress, graceMs, waitMs: admissionWaitMs };
+      },
+      refuse: (socket, farewells, atOnce) => {
+        if (atOnce) farewells.say(socket, busyWords(false), atOnce);
+        else refuseClient(socket, farewells, service, clock);
+      },
+      refused: (address) => {
+        service.statistics.counts.refused_maxclients += 1;
+        service.peerLogs.write(LEVEL.warning, plainAddress(address), 'refused, there are too many clients');
+      },
+      report: (sentence) => service.log.write(LEVEL.error, sentence),
       clock,
-    );
+    });
     this.#context = {
       service,
       clock,
       buffers: new ReplyBuffers(),
+      farewells: this.#newcomers.farewells,
       serveHttp: (socket, share, first, client) => web.take(socket, share, first, client),
       closed: (connection) => this.#closed(connection),
     };
@@ -135,6 +141,7 @@ export class RefererServer implements AsyncDisposable {
   async close(): Promise<void> {
     const stopped = this.stop();
     for (const connection of this.#connections) connection.destroy();
+    this.#newcomers.cut();
     await stopped;
   }
 
@@ -145,6 +152,7 @@ export class RefererServer implements AsyncDisposable {
   async #stop(): Promise<void> {
     const closed = this.#listener.close();
     this.open();
+    this.#newcomers.stop();
     const allClosed = new Promise<void>((resolve) => {
       this.#allClosed = resolve;
     });
@@ -156,17 +164,20 @@ export class RefererServer implements AsyncDisposable {
   }
 
   #accept(socket: Socket): void {
-    let accepted: HeldConnection | undefined;
-    const slot = this.#table.admit(socket.remoteAddress ?? '', (waitedMs) => {
-      if (accepted?.connection === undefined) socket.destroy();
-      else accepted.connection.evict(waitedMs);
+    this.#newcomers.receive(socket, (slot) => {
+      const held: HeldConnection = { socket, slot };
+      this.#hold(held);
+      return {
+        evict: (waitedMs) => {
+          if (held.connection === undefined) this.#newcomers.farewells.say(socket, busyWords(false));
+          else held.connection.evict(waitedMs);
+        },
+      };
     });
-    if (slot === undefined) {
-      this.#refuse(socket);
-      return;
-    }
-    const held: HeldConnection = { socket, slot };
-    accepted = held;
+  }
+
+  #hold(held: HeldConnection): void {
+    const { socket, slot } = held;
     if (this.#held === undefined) {
       this.#serve(held);
       return;
@@ -186,6 +197,8 @@ export class RefererServer implements AsyncDisposable {
     const share = this.#fairShare.join(address);
     const connection = new RefererConnection(socket, this.#context, { slot, share, log });
     accepted.connection = connection;
+    // The listening socket pauses what it accepts.
+    socket.resume();
     this.#connections.add(connection);
     this.#service.clients = this.#connections.size;
     log.write(LEVEL.connection, 'connected');
@@ -196,34 +209,5 @@ export class RefererServer implements AsyncDisposable {
     this.#connections.delete(connection);
     this.#service.clients = this.#connections.size;
     if (this.#connections.size === 0) this.#allClosed?.();
-  }
-
-  /** refuses a client immediately, without reading from it. */
-  #refuse(socket: Socket): void {
-    this.#service.statistics.counts.refused_maxclients += 1;
-    const address = plainAddress(socket.remoteAddress ?? '');
-    this.#service.peerLogs.write(LEVEL.warning, address, 'refused, there are too many clients');
-    socket.on('error', () => {});
-    if (this.#refused >= MAX_REFUSED) {
-      socket.destroy();
-      return;
-    }
-    this.#refused += 1;
-    const replies = new ReplyWriter();
-    replies.writeError(CODES.serviceUnavailable.number);
-    const bytes = replies.take();
-    this.#service.statistics.counts.bytes_out += bytes.length;
-    const timer = setTimeout(() => socket.destroy(), REFUSAL_MS);
-    socket.on('close', () => {
-      clearTimeout(timer);
-      this.#refused -= 1;
-    });
-    socket.end(bytes);
-    // Discards input: closing with unread input would reset the connection and lose the reply.
-    let discarded = 0;
-    socket.on('data', (chunk: Buffer) => {
-      discarded += chunk.length;
-      if (discarded > REFUSAL_BYTES) socket.destroy();
-    });
   }
 }

@@ -24,6 +24,10 @@ export interface RefererSettings {
    * machine all of them.
    */
   readonly maxPerAddress?: number | undefined;
+  /** milliseconds in which a connection is never closed for a newcomer. Default 5000. */
+  readonly graceMs?: number | undefined;
+  /** milliseconds for which a newcomer waits for a place. Default 10 000. */
+  readonly admissionWaitMs?: number | undefined;
   /** S-45 */
   readonly readTimeoutMs: number;
   readonly sendTimeoutMs: number;

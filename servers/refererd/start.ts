@@ -76,6 +76,8 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     hostNames: options.hostNames ?? { names: [] },
     maxClients: await connectionsWithinLimit(options.maxClients ?? 8192),
     maxPerAddress: options.maxPerAddress,
+    graceMs: options.graceMs,
+    admissionWaitMs: options.admissionWaitMs,
     readTimeoutMs: options.readTimeoutMs ?? 60_000,
     sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
   };

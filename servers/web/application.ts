@@ -7,6 +7,7 @@ import { ConnectionError, StorageError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { type FairShare, type SessionShare, threadShare } from '../host/fair-share.js';
 import { FairSocket } from '../host/fair-socket.js';
+import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
 import { listenFailure } from '../host/port-holder.js';
 import type { Certificate } from '../host/tls.js';
@@ -166,7 +167,7 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
   await using opened = new CloseStack();
   const limiter = new LogLimiter((text) => options.logSuppressed?.(text), options.logLimits);
   opened.defer(() => limiter[Symbol.dispose]());
-  let refuseUnreadable: GatedServer['refuseUnreadable'] = (_error, socket) => socket.destroy();
+  let created: GatedServer | undefined;
   const app = fastify({
     bodyLimit: options.maxBodyBytes ?? MAX_BODY_BYTES,
     serverFactory: (handler) => {
@@ -178,11 +179,11 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
         tls: certificate?.options,
         fairShare,
       });
-      ({ refuseUnreadable } = gated);
+      created = gated;
       if (gated.secure !== undefined) certificate?.uses(gated.secure);
       return gated.server;
     },
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket),
+    clientErrorHandler: (error, socket) => created?.refuseUnreadable(error, socket),
     forceCloseConnections: true,
     exposeHeadRoutes: options.headRoutes ?? true,
     genReqId: () => randomUUID(),
@@ -195,7 +196,20 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
   });
   opened.defer(() => app.close());
   app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
-  if (options.connections !== undefined) guardConnections(app.server, options.connections);
+  if (options.connections !== undefined && created !== undefined) {
+    const maxConnections = await connectionsWithinLimit(options.connections.maxConnections);
+    guardConnections(
+      created,
+      { ...options.connections, maxConnections },
+      {
+        refusalHeaders: headers,
+        refused: (address) => {
+          if (limiter.allows(address)) options.logSuppressed?.(`${address}: refused, too many connections`);
+        },
+        report: (sentence) => options.logSuppressed?.(sentence),
+      },
+    );
+  }
   await addApplication(app, options);
   await app.ready();
   opened.move();

@@ -40,6 +40,11 @@ export interface GatedServer {
   readonly secure?: TlsServer | undefined;
   /** Answers bytes that are not a request, or not in time, and closes the connection. */
   readonly refuseUnreadable: (error: Error, socket: Socket) => void;
+  /**
+   * Passes each accepted connection to `receive` before the server uses it; `serve` passes it on to the server.
+   * To be called once, before the server listens.
+   */
+  readonly interceptConnections: (receive: (socket: Socket, serve: () => void) => void) => void;
 }
 
 /** The statuses of the parser's errors; all others are 400. */
@@ -129,7 +134,11 @@ export function createGatedServer(
   // What is not TLS, or a client that does not trust the certificate.
   secure?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = secure ?? createServer(plain, receive);
-  readByTurns(server, secure === undefined ? 'connection' : 'secureConnection', fairShare);
+  // With TLS the requests come from the socket above the one that was accepted.
+  const accepted = secure === undefined ? 'connection' : 'secureConnection';
+  readByTurns(server, accepted, fairShare);
+  // At this moment the only listener is that of Node's HTTP.
+  const serveHttp = server.listeners(accepted);
   // Without this listener Node answers 417 itself.
   server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
   // Without this one it closes the connection. The socket is no longer the HTTP server's.
@@ -147,6 +156,14 @@ export function createGatedServer(
   return {
     server,
     secure,
+    interceptConnections: (intercept) => {
+      for (const listener of serveHttp) server.off(accepted, listener as () => void);
+      server.on(accepted, (socket: Socket) => {
+        intercept(socket, () => {
+          for (const listener of serveHttp) listener.call(server, socket);
+        });
+      });
+    },
     refuseUnreadable: (error, socket) => {
       const code = errorCode(error) ?? '';
       if (code === 'ECONNRESET') socket.destroy();
@@ -185,10 +202,14 @@ function endWith(socket: Socket, bytes: Buffer): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** A whole reply for a connection whose parser has failed. */
-function rawReply(status: number, headers: Readonly<Record<string, string>>): Buffer {
+/** Returns a whole reply to what never reaches the application, after which the connection ends. */
+export function rawReply(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  sentence = 'this server cannot read the request',
+): Buffer {
   const reason = STATUS_CODES[status] ?? '';
-  const text = `${reason}: this server cannot read the request.\n`;
+  const text = `${reason}: ${sentence}.\n`;
   const fields = {
     ...headers,
     date: new Date().toUTCString(),

@@ -18,6 +18,7 @@ import '../protocols/gatherd/sessions.test.js';
 import '../protocols/gatherd/states.test.js';
 import '../servers/host/allocator.test.js';
 import '../servers/host/append-file.test.js';
+import '../servers/host/admission.test.js';
 import '../servers/host/connection-table.test.js';
 import '../servers/host/fair-share.test.js';
 import '../servers/host/handshakes.test.js';

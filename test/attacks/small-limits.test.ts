@@ -10,6 +10,8 @@ import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { ANY_PORTS, CliProcess, cli, type Finished } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { createDataDirectory } from '../programs/gatherd-support.js';
 import { writeDocuments } from './documents.js';
 
 const DOCUMENTS = 40;
@@ -69,6 +71,42 @@ t.test('few files may be open at a time', { skip }, async (t) => {
   }
   await completes(t, join(root, 'files160'), 'without the limit');
 });
+
+t.test(
+  'clients beyond the descriptors get an answer, and the log says what to raise',
+  { skip },
+  async (t) => {
+    const data = await createDataDirectory(t);
+    const program = start(t, '--nofile=100', ['gatherd', '-d', data, '0']);
+    const [, port = ''] = await program.output(/^ready gatherd=127\.0\.0\.1:(\d+)\n/);
+    const errors: string[] = [];
+    const texts = Array.from({ length: 300 }, () => '');
+    const clients = texts.map((_, i) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', (error) => errors.push(error.message));
+      socket.on('data', (chunk: Buffer) => {
+        texts[i] += chunk.toString('latin1');
+      });
+      t.teardown(() => void socket.destroy());
+      return socket;
+    });
+    const answered = (): number => texts.filter((text) => /^(?:000|098) - .+\n/.test(text)).length;
+    await waitUntil(() => /ulimit -n/.test(program.stderr) && answered() > 200);
+    t.match(program.stderr, /too many open files: this process may have 100 \(ulimit -n\).*Raise the limit/);
+    for (const socket of clients) if (socket.bytesRead > 0) socket.end('QUIT\n');
+    await waitUntil(() => {
+      for (const socket of clients) if (socket.bytesRead > 0 && !socket.writableEnded) socket.end('QUIT\n');
+      return clients.every((socket) => socket.closed);
+    });
+    t.equal(answered(), clients.length, 'each has an answer');
+    t.same(errors, [], 'none is reset');
+    t.equal(program.stderr.split('ulimit -n').length - 1, 2, 'it is said once: the words occur twice in it');
+    const { code, stderr } = await cli('gather', '-info', `127.0.0.1:${port}`);
+    t.equal(code, 0, stderr);
+    program.kill('SIGTERM');
+    t.equal((await program.finished).code, 0, program.stderr);
+  },
+);
 
 t.test('a broker with few open files collects and answers beside many connections', { skip }, async (t) => {
   await completes(t, join(root, 'data'), 'gathering');

@@ -16,7 +16,7 @@ const CLIENTS = 8192;
 /** Connections that send requests; the others are idle. */
 const WORKING = 4;
 /** Descriptors that each of the two processes needs for other purposes. */
-const OTHER_DESCRIPTORS = 128;
+const OTHER_DESCRIPTORS = 256;
 /** Number of connections opened concurrently: fewer than the backlog of the server. */
 const BATCH = 256;
 const ROUNDS = 200;

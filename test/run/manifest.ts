@@ -90,6 +90,7 @@ faults/gatherd-kill                core     8 seeded   servers/gatherd clients/g
 faults/references-kill             gate    18 seeded   storage/references servers/gatherer
 faults/references-publish-kill     gate    13 seeded   storage/references
 attacks/admin-bytes                gate     4 exact    servers/broker
+attacks/admission                  gate    15 exact    servers/host servers/web servers/gatherd servers/broker servers/refererd
 attacks/broker-aborted-replies     gate    15 exact    servers/broker
 attacks/broker-expensive-queries   verify  15 measured servers/broker servers/host
 attacks/broker-hostile-messages    core     5 exact    servers/broker
@@ -126,7 +127,7 @@ attacks/hostile-listings           gate    15 exact    clients/fetch servers/gat
 attacks/hostile-tool-inputs        gate    15 exact    clients/soif-tools servers/cli storage/databases
 attacks/http-refusals              gate    15 exact    servers/web servers/refererd servers/crawler/console
 attacks/http-shapes                gate    15 exact    servers/web servers/refererd servers/crawler/console
-attacks/idle-connections           gate    15 timed    servers/host servers/gatherd servers/broker servers/refererd
+attacks/idle-connections           gate    15 timed    servers/host servers/web servers/gatherd servers/broker servers/refererd
 attacks/large-objects              verify  15 measured servers/broker storage/broker
 attacks/large-objects-commands     gate    15 exact    clients/soif-tools servers/cli storage/databases
 attacks/log-floods                 verify  15 measured servers/host servers/web

@@ -72,6 +72,8 @@ export class SnapshotFeed implements Disposable {
     this.#table = new ConnectionTable(() => ({
       maxConnections: maxFollowers,
       maxPerAddress: maxFollowersPerAddress,
+      // A follower only waits, and the oldest one connects again later.
+      graceMs: 0,
     }));
     this.tick();
     if (intervalMs > 0) {

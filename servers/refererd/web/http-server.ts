@@ -23,7 +23,8 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 /** Stands for all methods that Node does not know. */
 const UNSERVED_METHOD = 'TRACE';
 
-const HEADERS = securityHeaders({
+/** Headers of every reply of the pages. */
+export const PAGE_HEADERS = securityHeaders({
   images: true,
   referrer: 'no-referrer',
   // S-49
@@ -51,7 +52,7 @@ export async function createHttpServer(
   const clients = new WeakMap<Duplex, HttpClient>();
   const clientOf = ({ raw }: FastifyRequest): HttpClient | undefined => clients.get(raw.socket);
   const app = await createApplication({
-    headers: HEADERS,
+    headers: PAGE_HEADERS,
     fairShare,
     assets: ASSETS,
     bodies: 'none',

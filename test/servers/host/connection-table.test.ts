@@ -58,7 +58,12 @@ t.test('addresses are counted by IPv4 address and by IPv6 /64', async (t) => {
 t.test('the address with the most connections gives up the one that has waited longest', async (t) => {
   const connections = new Connections({ maxConnections: 4, maxPerAddress: 4 });
   connections.open('a1', '192.0.2.1');
-  for (const name of ['b1', 'b2', 'b3']) connections.open(name, '192.0.2.2');
+  for (const name of ['b1', 'b2', 'b3']) {
+    connections.open(name, '192.0.2.2');
+    connections.clock.advance(1);
+  }
+  t.notOk(connections.open('c1', '192.0.2.3'), 'not in their first seconds');
+  connections.clock.advance(5000);
   t.ok(connections.open('c1', '192.0.2.3'));
   t.same(connections.evicted, ['b1']);
   connections.slot('b2').work();
@@ -79,7 +84,10 @@ t.test('the address with the most connections gives up the one that has waited l
 
 t.test('an address at its own limit gives up one of its own', async (t) => {
   const connections = new Connections({ maxConnections: 8 });
-  for (const name of ['a1', 'a2', 'a3']) connections.open(name, '2001:db8::1');
+  for (const name of ['a1', 'a2', 'a3']) {
+    connections.open(name, '2001:db8::1');
+    connections.clock.advance(5000);
+  }
   t.same(connections.evicted, ['a1'], 'a quarter of all is the default');
   connections.slot('a2').work();
   connections.slot('a3').work();
@@ -98,11 +106,37 @@ t.test('a connection that was just served is not evicted', async (t) => {
     connections.slot(name).waitForInput(true);
   }
   t.notOk(connections.open('c', '127.0.0.1'));
-  connections.clock.advance(999);
+  connections.clock.advance(4999);
   t.notOk(connections.open('c', '127.0.0.1'));
   connections.clock.advance(1);
   t.ok(connections.open('c', '127.0.0.1'));
   t.same(connections.evicted, ['a']);
+});
+
+t.test('bytes of an incomplete request do not extend the first seconds', async (t) => {
+  const connections = new Connections({ maxConnections: 2 });
+  for (const name of ['slow', 'young']) {
+    connections.open(name, '127.0.0.1');
+    connections.clock.advance(2500);
+  }
+  connections.slot('slow').work();
+  connections.clock.advance(2500);
+  connections.slot('slow').waitForInput(false);
+  t.ok(connections.open('newcomer', '127.0.0.1'));
+  t.same(connections.evicted, ['slow']);
+});
+
+t.test('a client with many connections does not get the place of one with few', async (t) => {
+  const connections = new Connections({ maxConnections: 4, maxPerAddress: 4 });
+  connections.open('a1', '192.0.2.1');
+  for (const name of ['b1', 'b2', 'b3']) {
+    connections.open(name, '192.0.2.2');
+    connections.slot(name).work();
+  }
+  connections.clock.advance(5000);
+  t.notOk(connections.open('b4', '192.0.2.2'));
+  t.ok(connections.open('c1', '192.0.2.3'), 'a client with none gets it');
+  t.same(connections.evicted, ['a1']);
 });
 
 t.test('a table with many addresses stays exact over many changes', async (t) => {
@@ -114,6 +148,7 @@ t.test('a table with many addresses stays exact over many changes', async (t) =>
   };
   const open = new Map<string, string>();
   for (let i = 0; i < 20_000; i++) {
+    connections.clock.advance(200);
     const address = `198.51.100.${next(40)}`;
     if (next(3) > 0) {
       if (connections.open(String(i), address)) open.set(String(i), address);

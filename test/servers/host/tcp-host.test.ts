@@ -9,7 +9,7 @@ import {
   type HostOptions,
   TcpHost,
 } from '../../../servers/host/index.js';
-import { ManualClock, passTime, timerOf } from '../../helpers/manual-clock.js';
+import { ManualClock, passTime, timerOf, until } from '../../helpers/manual-clock.js';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 const bytes = (string: string) => Buffer.from(string, 'latin1');
@@ -166,17 +166,60 @@ t.test('a peer that resets aborts the signal and ends the read with an error', a
   t.match(await reported, /ConnectionError/);
 });
 
-t.test('connections beyond the limit are closed without a reply, and logged', async (t) => {
+t.test('a connection beyond the limit waits, then it is refused and logged', async (t) => {
   const { lines, log } = memoryLog();
-  const host = await listen(t, echo, { maxConnections: 1, log });
+  const clock = new ManualClock();
+  const lastWords = { refused: bytes('busy'), evicted: bytes('idle') };
+  const limits = { maxConnections: 1, maxWaiting: 2, admissionWaitMs: 1000, graceMs: 10_000 };
+  const host = await listen(t, echo, { ...limits, lastWords, log, clock });
   const first = await dial(t, host);
   first.socket.write('a');
   await once(first.socket, 'data');
   const second = await dial(t, host);
-  t.equal(await second.ended, '');
+  second.socket.write('x'.repeat(200_000));
+  await timerOf(clock, 1000);
+  clock.advance(1000);
+  t.equal(await second.ended, 'busy', 'the answer arrives although the request was not read');
   t.match(lines.join(''), /too many connections/);
+  const [next, later] = [await dial(t, host), await dial(t, host)];
+  await until(() => clock.waiting.filter((ms) => ms === 1000).length === 2);
+  const beyond = await dial(t, host);
+  t.equal(await beyond.ended, 'busy', 'no more may wait');
   first.socket.end();
   t.equal(await first.ended, 'a');
+  next.socket.end('b');
+  t.equal(await next.ended, 'b', 'one that waits gets the place');
+  later.socket.end('c');
+  t.equal(await later.ended, 'c');
+});
+
+t.test('an idle connection makes room for one that waits, and is told why it ends', async (t) => {
+  const clock = new ManualClock();
+  const lastWords = { refused: bytes('busy'), evicted: bytes('idle') };
+  const host = await listen(t, echo, { maxConnections: 1, lastWords, clock });
+  const idle = await dial(t, host);
+  idle.socket.write('a');
+  await once(idle.socket, 'data');
+  const next = await dial(t, host);
+  next.socket.end('b');
+  await timerOf(clock, 10_000);
+  await passTime(clock, 100, () => idle.socket.closed);
+  t.equal(await idle.ended, 'aidle');
+  t.equal(await next.ended, 'b');
+  t.ok(clock.now() >= 5000, 'not in its first seconds');
+});
+
+t.test('a host that stops answers those that wait', async (t) => {
+  const lastWords = { refused: bytes('busy'), evicted: bytes('idle') };
+  const clock = new ManualClock();
+  const host = await listen(t, echo, { maxConnections: 1, lastWords, clock });
+  const first = await dial(t, host);
+  const second = await dial(t, host);
+  await timerOf(clock, 10_000);
+  const closed = host.close({ graceMs: 1 });
+  t.equal(await second.ended, 'busy');
+  t.equal(await first.ended, '');
+  await closed;
 });
 
 t.test('close ends waiting sessions immediately; others may finish until the deadline', async (t) => {

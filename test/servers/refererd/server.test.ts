@@ -157,20 +157,58 @@ t.test('S-45, C-21: a client that does not read its replies is disconnected', as
   await until(() => service.clients === 0);
 });
 
-t.test('R-64, C-20: a connection beyond maxclients receives 503, and its request is not read', async (t) => {
-  const { address, service } = await serveFixture(t, { maxClients: 2 });
-  const first = await RawClient.connect(t, address.port);
-  const second = await RawClient.connect(t, address.port);
-  for (const client of [first, second]) {
-    client.send(REQUEST);
-    await client.until('\r\n\r\n');
-  }
-  const third = await RawClient.connect(t, address.port);
-  t.equal(await third.rest(), 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n');
-  t.equal(service.statistics.counts.refused_maxclients, 1);
-  first.socket.destroy();
-  while (service.clients > 1) await new Promise((resolve) => setImmediate(resolve));
-  t.equal(await exchange(t, address.port, REQUEST), REPLY);
+t.test(
+  'R-64, C-20: a connection beyond maxclients waits, then it receives 503 in its protocol',
+  async (t) => {
+    const clock = new ManualClock();
+    const limits = { maxClients: 2, graceMs: 10_000, admissionWaitMs: 1000, clock };
+    const { address, service } = await serveFixture(t, limits);
+    const first = await RawClient.connect(t, address.port);
+    const second = await RawClient.connect(t, address.port);
+    for (const client of [first, second]) {
+      client.send(REQUEST);
+      await client.until('\r\n\r\n');
+    }
+    for (const [request, reply] of [
+      [REQUEST, /^SSTP\/1\.0 503 SERVICE UNAVAILABLE\r\n\r\n$/],
+      ['GET /stat HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 503 .*^retry-after: 5\r$/ms],
+      ['', /^SSTP\/1\.0 503 SERVICE UNAVAILABLE\r\n\r\n$/],
+    ] as const) {
+      const third = await RawClient.connect(t, address.port);
+      if (request !== '') third.send(request);
+      await timerOf(clock, 1000);
+      clock.advance(1000);
+      if (request === '') {
+        await timerOf(clock, 250);
+        clock.advance(250);
+      }
+      t.match(await third.rest(), reply, request);
+    }
+    t.equal(service.statistics.counts.refused_maxclients, 3);
+    const waiting = await RawClient.connect(t, address.port);
+    waiting.send(REQUEST);
+    await timerOf(clock, 1000);
+    first.socket.destroy();
+    t.equal(await waiting.until(REPLY), REPLY, 'a place that becomes free is given to one that waits');
+  },
+);
+
+t.test('R-80: an idle connection makes room after its first seconds, and is told so', async (t) => {
+  const clock = new ManualClock();
+  const { address, service } = await serveFixture(t, { maxClients: 1, clock });
+  const idle = await RawClient.connect(t, address.port);
+  idle.send(REQUEST);
+  await idle.until(REPLY);
+  const newcomer = await RawClient.connect(t, address.port);
+  newcomer.send(REQUEST);
+  await timerOf(clock, 10_000);
+  clock.advance(4900);
+  await inputRead();
+  t.notOk(idle.ended || newcomer.received !== '', 'not before');
+  await passTime(clock, 100, () => newcomer.received !== '');
+  t.equal(await newcomer.until(REPLY), REPLY);
+  t.equal(await idle.rest(), 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n');
+  t.equal(service.statistics.counts.evicted_idle, 1);
 });
 
 t.test('R-35, R-46, S-44, C-04: a host outside the list receives 403 in its protocol', async (t) => {

@@ -1,0 +1,92 @@
+// Accepted connections on their way to a session: they are served, wait, or are refused with an answer.
+import type { Socket } from 'node:net';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
+import { Admission, type AdmissionLimits } from './admission.js';
+import type { ConnectionSlot } from './connection-table.js';
+import { Farewells } from './farewells.js';
+import { descriptorsLeft, reportDescriptors } from './fd-limit.js';
+
+/** Options of {@link Newcomers}. */
+export interface NewcomersOptions {
+  /** Is called for each newcomer: a reload may change them. */
+  readonly limits: () => AdmissionLimits;
+  /**
+   * Sends a refusal to a connection that nothing was sent to, in the words of its protocol. If `atOnce`, its
+   * descriptor must be free when the call returns.
+   */
+  readonly refuse: (socket: Socket, farewells: Farewells, atOnce: boolean) => void;
+  /** Logs and counts a refusal. */
+  readonly refused: (address: string) => void;
+  /** Receives the sentence about the limit of open files, at most once a minute. */
+  readonly report: (sentence: string) => void;
+  /** Default: that of this process. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Serves a connection that has a place. */
+export type Serve = (slot: ConnectionSlot) => {
+  /** Closes it for another one, after it has waited this many milliseconds for its peer. */
+  evict(waitedMs: number): void;
+};
+
+/** Admits the connections that a server accepts (see {@link Admission}), and ends those that it refuses. */
+export class Newcomers {
+  readonly farewells: Farewells;
+  readonly #options: NewcomersOptions;
+  readonly #admission: Admission;
+
+  constructor(options: NewcomersOptions) {
+    const { limits, clock = monotonicClock } = options;
+    this.#options = options;
+    this.#admission = new Admission(limits, clock);
+    this.farewells = new Farewells({}, clock);
+  }
+
+  /** Connections that wait for a place. */
+  get waiting(): number {
+    return this.#admission.waiting;
+  }
+
+  /** Serves a connection now or later, or refuses it. Until it is served, nothing else uses the socket. */
+  receive(socket: Socket, serve: Serve): void {
+    const address = socket.remoteAddress ?? '';
+    const ignore = (): void => undefined;
+    // A peer that disconnects while it waits.
+    socket.on('error', ignore);
+    const refused = (atOnce = false): void => {
+      this.#options.refused(address);
+      this.#options.refuse(socket, this.farewells, atOnce);
+    };
+    const left = descriptorsLeft(socket);
+    if (left !== 'enough') {
+      reportDescriptors(this.#options.report);
+      refused(left === 'last');
+      return;
+    }
+    let served: ReturnType<Serve> | undefined;
+    this.#admission.request({
+      address,
+      admitted: (slot) => {
+        if (socket.destroyed) {
+          slot.release();
+          return;
+        }
+        served = serve(slot);
+        socket.off('error', ignore);
+      },
+      evicted: (waitedMs) => served?.evict(waitedMs),
+      refused: () => refused(),
+    });
+  }
+
+  /** Refuses those that wait, and every further one. */
+  stop(): void {
+    this.#admission[Symbol.dispose]();
+  }
+
+  /** Drops the refused ones that still linger. */
+  cut(): void {
+    this.farewells.cut();
+  }
+}
