@@ -73,9 +73,14 @@ export class Scheduler {
   #working = 0;
   #sharedUntil = 0;
 
-  /** Begins a query. */
-  enter(client: string | undefined): ThreadShare {
-    return { client: client ?? NO_CLIENT, order: ++this.#entered, work: 0, since: undefined };
+  /**
+   * Begins a query.
+   *
+   * @param isLikelyLong it has the priority of a query that has had its first turn. Default false
+   */
+  enter(client: string | undefined, isLikelyLong = false): ThreadShare {
+    const work = isLikelyLong ? FIRST_LEVEL_MS : 0;
+    return { client: client ?? NO_CLIENT, order: ++this.#entered, work, since: undefined };
   }
 
   /** A query begins to work, with turns and waits for the disk in between. */

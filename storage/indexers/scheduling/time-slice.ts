@@ -34,6 +34,8 @@ export interface TimeSliceOptions {
   readonly scheduler?: Scheduler;
   /** The client by which the scheduler divides it. */
   readonly client?: string | undefined;
+  /** Whether the work is known to be long, so that its first turn is one like others. Default false. */
+  readonly isLikelyLong?: boolean;
 }
 
 /**
@@ -54,12 +56,12 @@ export class TimeSlice {
   #held: Held | undefined;
   #hasJoined = false;
 
-  constructor({ sliceMs, lifetimeMs, maxWorkMs, scheduler, client }: TimeSliceOptions) {
+  constructor({ sliceMs, lifetimeMs, maxWorkMs, scheduler, client, isLikelyLong }: TimeSliceOptions) {
     this.#sliceMs = sliceMs;
     this.#deadline = performance.now() + lifetimeMs;
     this.#maxWorkMs = maxWorkMs ?? Number.POSITIVE_INFINITY;
     this.#scheduler = scheduler ?? new Scheduler();
-    this.#share = this.#scheduler.enter(client);
+    this.#share = this.#scheduler.enter(client, isLikelyLong);
   }
 
   /** Makes the work stop at its next {@link yield}. */

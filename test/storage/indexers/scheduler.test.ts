@@ -1,5 +1,7 @@
 // The turns of queries in a thread.
 import t from 'tap';
+import { parseQuery } from '../../../protocols/broker/index.js';
+import { mayBeCheap } from '../../../storage/indexers/query/first-price.js';
 import { Scheduler } from '../../../storage/indexers/scheduling/scheduler.js';
 
 t.test('long queries of one client end in the order in which they began, beside short ones', async (t) => {
@@ -42,3 +44,45 @@ t.test('long queries of one client end in the order in which they began, beside 
   );
   t.ok(shortOnes > (queries * turns) / 4, `${shortOnes} short queries had turns meanwhile`);
 });
+
+t.test(
+  'a query of a few words passes those that are known to be long, and goes first among new ones',
+  async (t) => {
+    const scheduler = new Scheduler();
+    const holder = scheduler.enter('holder');
+    await scheduler.take(holder);
+    const order: string[] = [];
+    const begin = async (name: string, isLikelyLong: boolean): Promise<void> => {
+      const share = scheduler.enter(name, isLikelyLong);
+      scheduler.join(share);
+      await scheduler.take(share);
+      order.push(name);
+      scheduler.release(share);
+      scheduler.leave(share);
+    };
+    const long = Array.from({ length: 19 }, (_, i) => begin(`long ${i}`, true));
+    const cheap = begin('cheap', false);
+    scheduler.release(holder);
+    await Promise.all([...long, cheap]);
+    t.ok(order.indexOf('cheap') <= 1, `${order.indexOf('cheap')} turns before it`);
+    const isCheap = (text: string, errors = 0) => {
+      const query = parseQuery(text);
+      return query.kind !== 'all' && mayBeCheap(query, errors);
+    };
+    for (const text of ['word', '"two words"', 'a and b or c', 'not word', 'title : word', 'C++'])
+      t.ok(isCheap(text), text);
+    const many = Array.from({ length: 250 }, (_, i) => `w${i}`).join(' and ');
+    const nested = `${'(not '.repeat(60)}word${')'.repeat(60)}`;
+    for (const text of [
+      'a.*b',
+      'wild#',
+      'title regexp "x"',
+      'size less-than 9',
+      many,
+      nested,
+      `"${'x'.repeat(300)}"`,
+    ])
+      t.notOk(isCheap(text), text.slice(0, 40));
+    t.notOk(isCheap('word', 1), 'spelling errors');
+  },
+);

@@ -10,6 +10,7 @@ import type {
   StopReason,
   WordRequest,
 } from '../../contract.js';
+import { mayBeCheap } from '../../query/first-price.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
 import { Scheduler } from '../../scheduling/scheduler.js';
 import { QueryStopped, TimeSlice } from '../../scheduling/time-slice.js';
@@ -189,6 +190,7 @@ export class Search {
       maxWorkMs: limits.maxWorkMs,
       scheduler,
       client: options.client,
+      isLikelyLong: !mayBeCheap(expression, options.errors),
     });
   }
 
