@@ -44,7 +44,7 @@ export class Preselector implements Processor {
     uri.reason = `type ${type} is on the stop list`;
     const known = await documents?.get(uri.redactedUrl);
     if (known !== undefined) {
-      dropObjects(known, uri.batch, await gate.enter(uri));
+      await dropObjects(known, documents!, uri.batch, await gate.enter(uri));
       // It will not be fetched again, so its record and links are deleted too.
       uri.batch.deleteDocument(known.url).dropReferences(known.url);
     }
@@ -69,13 +69,31 @@ export class Preselector implements Processor {
  *
  * @param document its record, with its own object or several others (E-47)
  */
-export function dropObjects(
+export async function dropObjects(
   { url, objects, updateTime }: DocumentRecord,
+  documents: Documents,
   batch: GathererBatch,
   deletedAt: UnixSeconds,
-): void {
-  for (const object of objects) batch.deleteSummary(object, undefined, { deletedAt });
+): Promise<void> {
+  for (const object of await describedOnly(objects, documents))
+    batch.deleteSummary(object, undefined, { deletedAt });
   if (objects.length === 0 && updateTime > 0) batch.deleteSummary(url, undefined, { deletedAt });
+}
+
+/** The documents of earlier fetches. */
+export type Documents = Pick<DocumentStore, 'get'>;
+
+/**
+ * Returns the URLs whose documents have no object of their own: what was fetched takes precedence over what another
+ * document says about it (E-47).
+ */
+export async function describedOnly(urls: readonly string[], documents: Documents): Promise<string[]> {
+  const found: string[] = [];
+  for (const url of urls) {
+    const record = await documents.get(url);
+    if (record === undefined || record.updateTime === 0 || record.objects.length > 0) found.push(url);
+  }
+  return found;
 }
 
 /**

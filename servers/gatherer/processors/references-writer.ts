@@ -3,7 +3,7 @@ import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, GONE_STATUSES } from '../../crawler/crawl-uri.js';
 import { UNCHANGED } from '../../crawler/processors/content-digest.js';
 import type { CommitGate } from '../run/commit-gate.js';
-import { dropObjects } from './preselector.js';
+import { type Documents, dropObjects } from './preselector.js';
 
 export interface ReferencesWriterOptions {
   /**
@@ -12,6 +12,7 @@ export interface ReferencesWriterOptions {
    */
   readonly deletesGone?: boolean;
   /** Returns the time of the deletions by a URI. */
+  readonly documents: Documents;
   readonly gate: Pick<CommitGate, 'enter'>;
   /** Seconds since 1970. */
   readonly now: () => number;
@@ -63,7 +64,7 @@ export class ReferencesWriter implements Processor {
     const { batch, redactedUrl, document } = uri;
     batch.dropReferences(redactedUrl);
     if (this.#options.deletesGone !== true || document === undefined) return;
-    dropObjects(document, batch, await this.#options.gate.enter(uri));
+    await dropObjects(document, this.#options.documents, batch, await this.#options.gate.enter(uri));
     batch.deleteDocument(document.url);
   }
 

@@ -14,10 +14,11 @@ import { hasSameValues, isAnnotated, type RulesDigest } from '../configuration/r
 import type { CommitGate } from '../run/commit-gate.js';
 import type { MinTimeToLive } from '../run/min-time-to-live.js';
 import type { IndexDuplicates } from './index-duplicates.js';
-import { dropObjects } from './preselector.js';
+import { type Documents, describedOnly, dropObjects } from './preselector.js';
 
 export interface WriterOptions {
-  readonly summaries: Pick<SummaryStore, 'get'>;
+  readonly summaries: Pick<SummaryStore, 'get' | 'count'>;
+  readonly documents: Documents;
   /** Has the annotated objects as they were before, so that changed annotations need no new summary. */
   readonly meta: Pick<GathererStore['meta'], 'get'>;
   readonly refreshRate: number;
@@ -48,19 +49,22 @@ export class WriterProcessor implements Processor {
    * and both have the same object, so from then on the store must look up the former summary.
    */
   #loginSeen = false;
+  /** Whether a new document may have an object already, which another one has described (E-47). */
+  #isDescribed: boolean;
 
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#isDescribed = options.summaries.count > 0;
   }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
     await this.#rejectDuplicate(uri);
     const now = await this.#options.gate.enter(uri);
-    if (uri.disposition === 'summarized') this.#store(uri, now);
+    if (uri.disposition === 'summarized') await this.#store(uri, now);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri, now);
     else if (uri.disposition === 'kept') await this.#updateKept(uri, now);
-    else if (uri.disposition === 'rejected') this.#reject(uri, now);
+    else if (uri.disposition === 'rejected') await this.#reject(uri, now);
     return 'proceed';
   }
 
@@ -73,7 +77,7 @@ export class WriterProcessor implements Processor {
     uri.annotations.push(SAME_PAGE);
   }
 
-  #store(uri: CrawlUri, now: UnixSeconds): void {
+  async #store(uri: CrawlUri, now: UnixSeconds): Promise<void> {
     // What was published meanwhile may be newer than the summary; or the clock was set back since it was made.
     if (uri.updateTime < this.#options.gate.horizon || uri.updateTime > now) restamp(uri, now);
     const essence = uri.essence!;
@@ -81,11 +85,24 @@ export class WriterProcessor implements Processor {
     const updateTime = uri.updateTime;
     const known = uri.document;
     const url = uri.redactedUrl;
-    const { own, others } = this.#annotate(objectsOf(url, essence), url, uri.batch);
-    const formerObjects = known?.objects ?? [];
+    const { documents } = this.#options;
+    const found = objectsOf(url, essence);
+    const described = new Set(
+      await describedOnly(
+        found.others.map((object) => object.url),
+        documents,
+      ),
+    );
+    const isUsed = (object: ExplodedObject): boolean => object.url === url || described.has(object.url);
+    const used = { ...found, others: found.others.filter(isUsed) };
+    const { own, others } = this.#annotate(used, url, uri.batch);
+    const formerObjects = await describedOnly(known?.objects ?? [], documents);
+    const hadObjects = (known?.objects.length ?? 0) > 0;
+    this.#isDescribed ||= others.length > 0;
     if (own !== undefined) {
       // An unknown document has no summary, because both are written in one batch.
-      const previous = known === undefined ? null : formerObjects.length > 0 ? undefined : known.updateTime;
+      const unknown = this.#isDescribed ? undefined : null;
+      const previous = known === undefined ? unknown : hadObjects ? undefined : known.updateTime;
       uri.batch.putSummary(
         { url, updateTime, timeToLive: this.#timeToLive(own, uri.batch), soif: own },
         this.#formerUpdateTime(previous),
@@ -164,7 +181,8 @@ export class WriterProcessor implements Processor {
     const isMerged = known.rulesDigest !== rulesDigest;
     const lastModificationTime = uri.fetched?.lastModified || known.lastModificationTime;
     const times = { updateTime, lastModificationTime };
-    for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
+    const described = await describedOnly(known.objects, this.#options.documents);
+    for (const url of known.objects.length > 0 ? described : [known.url]) {
       const previous = url === known.url ? this.#formerUpdateTime(known.updateTime) : undefined;
       if (isMerged) await this.#mergeAgain(uri, url, times, previous);
       else uri.batch.refreshSummary(url, times, previous);
@@ -212,8 +230,8 @@ export class WriterProcessor implements Processor {
   }
 
   /** E-25: a rejected document has no object; its former ones are deleted. */
-  #reject(uri: CrawlUri, now: UnixSeconds): void {
-    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, now);
+  async #reject(uri: CrawlUri, now: UnixSeconds): Promise<void> {
+    if (uri.document !== undefined) await dropObjects(uri.document, this.#options.documents, uri.batch, now);
     uri.batch.putDocument({
       ...this.#document(uri, now),
       md5: md5Of(uri),

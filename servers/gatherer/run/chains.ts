@@ -88,6 +88,7 @@ export function gathererProcessors(
     Writer: () =>
       new WriterProcessor({
         summaries: store.summaries,
+        documents: store.documents,
         meta: store.meta,
         refreshRate,
         timeToLive,
@@ -103,7 +104,13 @@ export function gathererProcessors(
             }),
         annotations: parts.annotations,
       }),
-    ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, gate, now }),
+    ReferencesWriter: () =>
+      new ReferencesWriter({
+        documents: store.documents,
+        deletesGone: config.httpImmediateDelete,
+        gate,
+        now,
+      }),
   };
 }
 

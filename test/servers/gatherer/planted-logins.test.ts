@@ -1,5 +1,7 @@
 // G-81: logins come from the configuration; one that a document plants in a URL is not sent, and counted.
 import t from 'tap';
+import { type DocumentEvent, documentChannel } from '../../../servers/gatherer/index.js';
+import { EventCount } from '../../helpers/event-count.js';
 import {
   type ConfigurationParts,
   type Gathered,
@@ -133,3 +135,50 @@ t.test('G-81: a login of FTP in content is not sent', async (t) => {
   );
   t.strictSame(urlsOf(gathered), [`ftp://127.0.0.1:${port}/pub/a.txt`, `${b.url}/`]);
 });
+
+t.test(
+  'G-81, E-47: a document that describes others neither names logins nor replaces what was fetched',
+  async (t) => {
+    const { port } = await ftpServer(t, {
+      files: new Map([['pub/a.txt', Buffer.from('The honest text.\n')]]),
+    });
+    const a = `ftp://127.0.0.1:${port}/pub`;
+    const stored = new EventCount();
+    const listen = (event: unknown): void => {
+      if ((event as DocumentEvent).url === `${a}/a.txt`) stored.add();
+    };
+    documentChannel.subscribe(listen);
+    t.teardown(() => documentChannel.unsubscribe(listen));
+    let round = 0;
+    const record =
+      (site: string, file: string, isLate: () => boolean): Page =>
+      async (_, response) => {
+        if (isLate()) await stored.reached(round);
+        response
+          .writeHead(200, { 'content-type': 'text/plain' })
+          .end(`Begin3\nTitle = Planted ${round}\nSite = ${site}\nPath = pub\nFile = ${file}\nEnd\n`);
+      };
+    const host = `127.0.0.1:${port}`;
+    await using b = await Site.start({
+      '/': page('B', ['/a.lsm', '/b.lsm']),
+      '/a.lsm': record(host, 'a.txt', () => round !== 2),
+      '/b.lsm': record(`evil:planted@${host}`, 'b.txt', () => false),
+    });
+    const directory = t.testdir();
+    const parts = { roots: [unlimitedRoot(`${a}/`), unlimitedRoot(`${b.url}/`)] };
+    for (const at of [1, 2, 3]) {
+      round = at;
+      // In the last run the record is another one, and what it described is gone.
+      if (at === 3)
+        b.pages.set(
+          '/a.lsm',
+          record(host, 'c.txt', () => true),
+        );
+      const gathered = await gather(directory, parts, { force: true });
+      const others = at === 3 ? [`${a}/b.txt`, `${a}/c.txt`] : [`${a}/b.txt`];
+      t.strictSame(urlsOf(gathered), [`${a}/a.txt`, ...others, `${b.url}/`], `run ${at}`);
+      const text = gathered.exported.find(({ url }) => url.endsWith('/a.txt'));
+      t.match(text?.text('partial-text') ?? text?.text('full-text'), /honest/, `run ${at}`);
+    }
+  },
+);
