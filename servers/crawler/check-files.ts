@@ -103,7 +103,9 @@ async function checkWarc(path: string, size: number, { signal }: CheckOptions): 
     format: formatOf(path),
     signal,
   });
-  const problems = damage.map((offset) => `the record at offset ${offset} is damaged`);
+  const problems = damage.map(
+    (offset) => `the record at offset ${offset} is damaged, or not compressed by itself`,
+  );
   if (!isOpen && length < size) problems.push(`the record at offset ${length} is incomplete or damaged`);
   return problems;
 }

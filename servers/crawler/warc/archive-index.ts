@@ -37,7 +37,7 @@ export interface FileIndex {
   /** Sorted by their bytes. */
   readonly lines: readonly string[];
   /** The bytes without readable records, whose captures the index lacks. */
-  readonly damage: readonly Pick<ArchivePart, 'start' | 'end'>[];
+  readonly damage: readonly Pick<ArchivePart, 'start' | 'end' | 'problem'>[];
 }
 
 /**
@@ -143,10 +143,29 @@ function withAlgorithm(digest: string): string {
   return /^[A-Z2-7]{32}$/i.test(digest) ? `sha1:${digest}` : digest;
 }
 
+/** Ranges that a sentence names. */
+const MAX_PLACES = 20;
+
 /** Describes the damage of a file in one sentence. */
 export function damageSentence(name: string, damage: FileIndex['damage']): string {
-  const places = damage.map(({ start, end }) => `${start} to ${end - 1}`).join(', ');
-  return `${name}: no record can be read at the bytes ${places}; the index has the others`;
+  const mixed = damage.filter(({ problem }) => problem !== undefined);
+  const others = damage.filter(({ problem }) => problem === undefined);
+  const parts = [
+    ...(others.length === 0 ? [] : [`no record can be read at the bytes ${placesOf(others)}`]),
+    ...(mixed.length === 0
+      ? []
+      : [
+          `the compressed bytes ${placesOf(mixed)} hold ${[...new Set(mixed.map(({ problem }) => problem))].join(', ')}, ` +
+            'so that no reader finds a record by its offset: compress each record by itself (warcio recompress)',
+        ]),
+  ];
+  return `${name}: ${parts.join('; ')}; the index has the others`;
+}
+
+function placesOf(damage: FileIndex['damage']): string {
+  const places = damage.slice(0, MAX_PLACES).map(({ start, end }) => `${start} to ${end - 1}`);
+  const rest = damage.length - places.length;
+  return places.join(', ') + (rest > 0 ? ` and at ${rest} other places` : '');
 }
 
 /** Suffix of the file beside an index that lists what it lacks: damaged bytes, one range in a line. */

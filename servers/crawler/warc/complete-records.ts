@@ -5,6 +5,7 @@ import { inflateMember } from '../inflate-member.js';
 import { endOfArcRecord, nextArcRecord } from './arc-reading.js';
 import { ReadWindow, SHORT_BYTES } from './read-window.js';
 import type { ArchiveFormat, Compression } from './record-compression.js';
+import { type MemberProblem, RecordMeter } from './record-meter.js';
 import { endOfFrame, ZSTD_BEGIN } from './zstd-frames.js';
 
 /** Longest inflated record of one step. */
@@ -21,7 +22,8 @@ type Finder = (window: ReadWindow, at: number) => Promise<number | undefined>;
 
 /** How records are found: the end of one that is complete, and where the next one may begin. */
 interface RecordFinders {
-  readonly endOf: Finder;
+  /** @param meter gets the content of a compressed member */
+  readonly endOf: (window: ReadWindow, at: number, meter: RecordMeter) => Promise<number | undefined>;
   readonly next: Finder;
 }
 
@@ -43,14 +45,20 @@ export interface ArchivePart {
   readonly start: number;
   /** Offset after its last byte. */
   readonly end: number;
-  readonly kind: 'record' | 'damage' | 'unexamined';
+  /** `mixed`: a sound member of compressed data that has not exactly one record. */
+  readonly kind: 'record' | 'damage' | 'unexamined' | 'mixed';
+  /** What it has instead; of `mixed` alone. */
+  readonly problem?: MemberProblem;
 }
 
 /** What {@link examineRecords} found in a WARC file. */
 export interface RecordsReport {
   /** Offset after the last complete record; a killed writer may leave an incomplete one after it. */
   readonly length: number;
-  /** Offsets of damage before the last complete record: a killed writer leaves none. */
+  /**
+   * Offsets of damage before the last complete record, and of members that have not exactly one: a killed writer
+   * leaves none.
+   */
   readonly damage: readonly number[];
 }
 
@@ -78,6 +86,7 @@ export async function examineRecords(file: FileHandle, options: ExamineOptions):
       continue;
     }
     if (kind === 'unexamined') bad = start;
+    if (kind === 'mixed') bad ??= start;
     if (bad !== undefined) damage.push(bad);
     bad = undefined;
     length = end;
@@ -104,11 +113,14 @@ export async function* archiveParts(
   let attempts = 0;
   for (let at = 0; at < size; ) {
     signal?.throwIfAborted();
-    const end = await endOf(window, at);
+    const meter = new RecordMeter(format ?? 'warc');
+    const end = await endOf(window, at, meter);
     if (end !== undefined) {
       if (bad !== undefined) yield { start: bad, end: at, kind: 'damage' };
       bad = undefined;
-      yield { start: at, end, kind: 'record' };
+      const { problem } = meter;
+      if (problem === undefined) yield { start: at, end, kind: 'record' };
+      else yield { start: at, end, kind: 'mixed', problem };
       at = end;
       continue;
     }
@@ -132,11 +144,11 @@ interface Inflated {
 }
 
 /** Returns the end of the gzip member that begins at `at`; undefined if it is incomplete. */
-async function endOfMember(window: ReadWindow, at: number): Promise<number | undefined> {
+async function endOfMember(window: ReadWindow, at: number, meter: RecordMeter): Promise<number | undefined> {
   const bytes = await window.from(at);
   const header = gzipHeaderBytes(bytes);
   if (header === undefined) return undefined;
-  const body = inflateShort(bytes.subarray(header)) ?? (await inflateLong(window, at + header));
+  const body = inflateShort(bytes.subarray(header), meter) ?? (await inflateLong(window, at + header, meter));
   if (body === undefined) return undefined;
   const bodyEnd = at + header + body.consumed;
   const trailer = await window.from(bodyEnd);
@@ -173,15 +185,20 @@ function gzipHeaderBytes(bytes: Buffer): number | undefined {
 }
 
 /** Inflates a short member; returns undefined for a longer or damaged one. */
-function inflateShort(bytes: Uint8Array): Inflated | undefined {
+function inflateShort(bytes: Uint8Array, meter: RecordMeter): Inflated | undefined {
   const inflated = inflateMember(bytes, MAX_INFLATED_BYTES);
   if (inflated === undefined) return undefined;
   const { buffer, consumed } = inflated;
+  meter.push(buffer);
   return { consumed, crc: crc32(buffer), length: buffer.length };
 }
 
 /** Inflates a member of any length. */
-async function inflateLong(window: ReadWindow, start: number): Promise<Inflated | undefined> {
+async function inflateLong(
+  window: ReadWindow,
+  start: number,
+  meter: RecordMeter,
+): Promise<Inflated | undefined> {
   const source = Readable.from(window.range(start, Number.POSITIVE_INFINITY), { highWaterMark: 1 });
   const inflate = createInflateRaw();
   let crc = 0;
@@ -190,6 +207,7 @@ async function inflateLong(window: ReadWindow, start: number): Promise<Inflated 
   source.pipe(inflate);
   try {
     for await (const piece of inflate) {
+      meter.push(piece);
       crc = crc32(piece, crc);
       length += piece.length;
     }

@@ -111,12 +111,19 @@ async function* decompressByLibrary(
   yield* output;
 }
 
-/** Returns the end of the frame that begins at `at`; undefined if it is incomplete or damaged. */
-export async function endOfFrame(window: ReadWindow, at: number): Promise<number | undefined> {
+/**
+ * Returns the end of the frame that begins at `at`; undefined if it is incomplete or damaged.
+ * @param content gets what is decompressed
+ */
+export async function endOfFrame(
+  window: ReadWindow,
+  at: number,
+  content: { push(piece: Uint8Array): void },
+): Promise<number | undefined> {
   const end = await frameEnd(window, at);
   if (end === undefined) return undefined;
   try {
-    for await (const _ of decompressFrame(window.range(at, end)));
+    for await (const piece of decompressFrame(window.range(at, end))) content.push(piece);
     return end;
   } catch {
     return undefined;

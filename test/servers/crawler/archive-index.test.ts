@@ -254,3 +254,78 @@ t.test('RFC 1952, 2.3.1: members of other writers have names, comments and extra
   writeFileSync(path, Buffer.concat([changed, members[0] ?? changed]));
   t.match(await indexArchive(path), { lines: { length: 1 }, damage: [{ start: 0, end: changed.length }] });
 });
+
+/** A record with a document of this many bytes. */
+const warcRecord = (name: string, size: number): Buffer =>
+  Buffer.from(
+    `WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-00000000000${name}>\r\n` +
+      `WARC-Date: 2024-05-06T07:08:09Z\r\nWARC-Target-URI: http://h.test/${name}\r\nContent-Type: text/plain\r\n` +
+      `Content-Length: ${size}\r\n\r\n${'x'.repeat(size)}\r\n\r\n`,
+  );
+const arcRecord = (name: string, size: number): Buffer =>
+  Buffer.from(`http://h.test/${name} 10.0.0.1 20240506070809 text/plain ${size}\n${'x'.repeat(size)}\n`);
+
+t.test(
+  'WARC 1.1, Annex D: a member without exactly one record is named, and the others are found',
+  async (t) => {
+    const kinds = [
+      ['warc.gz', warcRecord, gzipSync],
+      ['arc.gz', arcRecord, gzipSync],
+      ['warc.zst', warcRecord, rawZstdFrame],
+    ] as const;
+    for (const [suffix, record, compress] of kinds)
+      for (const size of [50, 300_000]) {
+        const [one, two, last] = [record('1', size), record('2', size), record('3', size)];
+        const cut = one.length - 20;
+        const cases: readonly (readonly [problem: string, pieces: readonly Buffer[], places: number])[] = [
+          ['several records', [Buffer.concat([one, two])], 1],
+          ['a part of a record', [one.subarray(0, cut), one.subarray(cut)], 2],
+          ['no record', [Buffer.from('\x01 nothing of the kind')], 1],
+        ];
+        for (const [problem, pieces, places] of cases) {
+          const directory = await temporaryDirectory(t);
+          const path = join(directory, `a.${suffix}`);
+          const bad = pieces.map((piece) => Buffer.from(compress(piece)));
+          const members = [Buffer.from(compress(record('0', size))), ...bad, Buffer.from(compress(last))];
+          writeFileSync(path, Buffer.concat(members));
+          const { lines, damage } = await indexArchive(path);
+          const what = `${suffix}, ${size}: ${problem}`;
+          t.same(
+            valuesOf(lines).map(({ url }) => url),
+            ['http://h.test/0', 'http://h.test/3'],
+            what,
+          );
+          t.equal(damage.length, places, what);
+          t.match(
+            damage[0],
+            { problem, start: members[0]!.length, end: members[0]!.length + bad[0]!.length },
+            what,
+          );
+          if (suffix !== 'warc.gz' || size > 50) continue;
+          const packed = await cli('crawl', 'wacz', directory, '--output', join(directory, 'x.wacz'), '--json');
+          t.equal(packed.code, 1);
+          t.match(packed.stdout, /"captures":2,.*"damaged":1/);
+          t.match(
+            packed.stderr,
+            new RegExp(`a\\.warc\\.gz: the compressed bytes \\d+ to \\d+.* hold ${problem}`),
+          );
+          t.match(packed.stderr, /compress each record by itself/);
+        }
+      }
+  },
+);
+
+t.test('the line ends after a record, and members without content, are no matter', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = join(directory, 'a.warc.gz');
+  const texts = [
+    `${warcRecord('1', 9)}\r\n`,
+    '',
+    `${warcRecord('2', 9)}`.slice(0, -4),
+    `${warcRecord('3', 0)}`,
+  ];
+  writeFileSync(path, Buffer.concat(texts.map((text) => gzipSync(text))));
+  const { lines, damage } = await indexArchive(path);
+  t.same(damage, []);
+  t.equal(lines.length, 3);
+});
