@@ -67,7 +67,8 @@ export async function indexArchive(path: string, signal?: AbortSignal): Promise<
       if (line !== undefined) lines.push(line);
     } else if (compression === 'zstd') {
       await addLines(lines, path, part, decompressFrame(read(path, part, signal)), part.end - part.start);
-    } else if (compression === 'gzip' && part.end - part.start > MAX_SLOW_BYTES) {
+    } else if (compression === 'gzip' && (part.end - part.start > MAX_SLOW_BYTES || part.isExact === false)) {
+      // The library takes what follows other line ends for damage.
       await endRange();
       await addLines(lines, path, part, gunzipped(read(path, part, signal)), part.end - part.start);
     } else begun = { start: begun?.start ?? part.start, end: part.end };

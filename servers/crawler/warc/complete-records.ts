@@ -47,6 +47,8 @@ export interface ArchivePart {
   readonly end: number;
   /** `mixed`: a sound member of compressed data that has not exactly one record. */
   readonly kind: 'record' | 'damage' | 'unexamined' | 'mixed';
+  /** Of a compressed record: whether the line ends after it are those of WARC 1.1. */
+  readonly isExact?: boolean;
   /** What it has instead; of `mixed` alone. */
   readonly problem?: MemberProblem;
 }
@@ -119,7 +121,7 @@ export async function* archiveParts(
       if (bad !== undefined) yield { start: bad, end: at, kind: 'damage' };
       bad = undefined;
       const { problem } = meter;
-      if (problem === undefined) yield { start: at, end, kind: 'record' };
+      if (problem === undefined) yield { start: at, end, kind: 'record', isExact: meter.isExact };
       else yield { start: at, end, kind: 'mixed', problem };
       at = end;
       continue;

@@ -30,6 +30,8 @@ export class RecordMeter {
   /** Bytes of the block that are still to come; undefined until the head is complete. */
   #left: number | undefined;
   #problem: MemberProblem | undefined;
+  /** Bytes after the block: line ends. */
+  #endBytes = 0;
 
   constructor(format: ArchiveFormat) {
     this.#begin = BEGINS[format];
@@ -60,9 +62,15 @@ export class RecordMeter {
     return this.#left > 0 ? 'a part of a record' : undefined;
   }
 
+  /** Whether the member has a record and the line ends that WARC 1.1 requires after it. */
+  get isExact(): boolean {
+    return this.#left === 0 && this.#endBytes === 4 && this.#problem === undefined;
+  }
+
   #count(piece: Uint8Array): void {
     const block = Math.min(this.#left ?? 0, piece.length);
     this.#left = (this.#left ?? 0) - block;
+    this.#endBytes += piece.length - block;
     // Writers differ in the number of line ends after a record.
     for (let i = block; i < piece.length; i++)
       if (piece[i] !== 0x0a && piece[i] !== 0x0d) {
