@@ -201,13 +201,13 @@ export const crawlOrderSchema = z.strictObject({
   cookiesLoadFile: withNote(
     z.string().default(''),
     'CRAWL-11.8',
-    'File in the format of Netscape whose cookies a new crawl begins with; empty: none',
+    "File in the format of Netscape whose cookies a new crawl begins with; relative to the crawl's own directory; empty: none",
     { original: 'load-cookies-from-file' },
   ),
   cookiesSaveFile: withNote(
     z.string().default(''),
     'CRAWL-11.8',
-    'File in the format of Netscape to which the cookies are written when the crawl ends or stops; empty: none',
+    "File in the format of Netscape to which the cookies are written when the crawl ends or stops; relative to the crawl's own directory; empty: none",
     { original: 'save-cookies-to-file' },
   ),
   recoveryJournal: withNote(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written', {

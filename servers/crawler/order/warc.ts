@@ -6,7 +6,7 @@ export const warcSchema = z.strictObject({
   directory: withNote(
     z.string().default(''),
     'CRAWL-18.6',
-    'Directory of the WARC files; empty: no files are written',
+    "Directory of the WARC files; relative to the crawl's own directory; empty: no files are written",
   ),
   format: withNote(
     z.enum(['warc', 'arc']).default('warc'),

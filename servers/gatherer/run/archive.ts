@@ -1,6 +1,6 @@
 // The WARC files of a run and their indexes (CRAWL-18.6).
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
@@ -25,7 +25,7 @@ const BODIES = 'bodies';
 
 /**
  * Opens the WARC files of an order, and repairs those that a killed run left. @param crawlDirectory of the crawl's
- * files @throws StorageError
+ * files, to which that of the order is relative @throws StorageError
  */
 export async function openArchive(
   order: CrawlOrderConfig,
@@ -34,8 +34,9 @@ export async function openArchive(
   crawlDirectory: string,
   resources: CloseStack,
 ): Promise<RunArchive> {
-  const { directory, prefix, format, maxFileBytes, poolMaxActive, compress, compression, index } = order.warc;
-  if (directory === '') return { indexes: undefined, files: undefined, openBody: undefined };
+  const { prefix, format, maxFileBytes, poolMaxActive, compress, compression, index } = order.warc;
+  if (order.warc.directory === '') return { indexes: undefined, files: undefined, openBody: undefined };
+  const directory = resolve(crawlDirectory, order.warc.directory);
   const indexes = index
     ? resources.adopt(new ArchiveIndex(directory, announce), (opened) => opened[Symbol.asyncDispose]())
     : undefined;

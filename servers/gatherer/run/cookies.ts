@@ -16,6 +16,8 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 export interface CrawlCookiesOptions {
   readonly store: GathererStore;
   readonly order: Pick<CrawlOrderConfig, 'cookiesLoadFile' | 'cookiesSaveFile' | 'settings' | 'sheets'>;
+  /** The crawl's own directory, to which the names of the files are relative. */
+  readonly directory: string;
   /** Whether the run continues an interrupted one, with its cookies. */
   readonly resumed: boolean;
 }
@@ -27,18 +29,18 @@ export interface CrawlCookiesOptions {
  * @throws ConfigError if the file cannot be read
  */
 export async function openCrawlCookies(
-  { store, order, resumed }: CrawlCookiesOptions,
+  { store, order, directory, resumed }: CrawlCookiesOptions,
   resources: CloseStack,
 ): Promise<CookieJars | undefined> {
   if (!order.settings.cookies && order.sheets.every(({ settings }) => settings.cookies !== true))
     return undefined;
   const cookies = new CookieJars({ store, onProblem: announce });
   const { cookiesLoadFile, cookiesSaveFile } = order;
-  if (cookiesLoadFile !== '' && !resumed) await loadCookies(resolve(cookiesLoadFile), cookies);
+  if (cookiesLoadFile !== '' && !resumed) await loadCookies(resolve(directory, cookiesLoadFile), cookies);
   resources.defer(async () => {
     await cookies[Symbol.asyncDispose]();
     if (cookiesSaveFile === '') return;
-    const file = resolve(cookiesSaveFile);
+    const file = resolve(directory, cookiesSaveFile);
     await saveCookies(file, cookies).catch((error: unknown) => {
       announce(`the cookies cannot be saved: ${messageOf(error)}`);
     });

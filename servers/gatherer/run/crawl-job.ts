@@ -283,7 +283,7 @@ async function openFrontier(
 
 /** Opens what decides which URIs belong to the run, and schedules the seeds of a new one. */
 async function openScope(opening: Opening, frontier: Frontier) {
-  const { options, nodes, state, resumed, network, resources } = opening;
+  const { options, nodes, state, resumed, directory, network, resources } = opening;
   const { store, order, config, ordered } = options;
   const { addresses } = network;
   const roots = await openRootLimits(options, nodes, addresses, resumed);
@@ -297,7 +297,9 @@ async function openScope(opening: Opening, frontier: Frontier) {
   const minTimeToLive = await MinTimeToLive.read(store.meta);
   const forms = ordered ? loginForms(order, config.crawlOrder ?? 'order') : [];
   // Before the seeds, which mark the run as begun: a run that was killed here begins anew.
-  const cookies = ordered ? await openCrawlCookies({ store, order, resumed }, resources) : undefined;
+  const cookies = ordered
+    ? await openCrawlCookies({ store, order, directory, resumed }, resources)
+    : undefined;
   if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
   keepComponents({ ...opening, frontier });
   const seeds = resumed ? await state.addedSeeds() : [];

@@ -176,3 +176,17 @@ t.test('G-81: logins are not archived', async (t) => {
   for (const secret of ['s3cret', 'user-name', Buffer.from('user-name:s3cret').toString('base64')])
     t.notOk(raw.includes(secret), secret);
 });
+
+t.test("relative paths of an order are in the crawl's own directory", async (t) => {
+  await using started = await site(t);
+  const data = t.testdir({ crawl: { 'in.txt': '# Netscape HTTP Cookie File\n' } });
+  await crawlOrdered(data, `http://localhost:${started.port}/`, {
+    warc: { directory: 'warc' },
+    settings: { cookies: true },
+    cookiesLoadFile: 'in.txt',
+    cookiesSaveFile: 'out.txt',
+  });
+  const own = join(data, 'crawl');
+  t.match(readdirSync(join(own, 'warc')).sort(), [/\.warc\.gz$/, /\.warc\.gz\.cdxj$/]);
+  t.ok(existsSync(join(own, 'out.txt')));
+});
