@@ -302,7 +302,14 @@ t.test(
             what,
           );
           if (suffix !== 'warc.gz' || size > 50) continue;
-          const packed = await cli('crawl', 'wacz', directory, '--output', join(directory, 'x.wacz'), '--json');
+          const packed = await cli(
+            'crawl',
+            'wacz',
+            directory,
+            '--output',
+            join(directory, 'x.wacz'),
+            '--json',
+          );
           t.equal(packed.code, 1);
           t.match(packed.stdout, /"captures":2,.*"damaged":1/);
           t.match(
