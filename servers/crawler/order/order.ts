@@ -98,7 +98,7 @@ export const crawlOrderSchema = z.strictObject({
   profile: withNote(
     z.enum(['gather', 'archive']).default('gather'),
     'CRAWL-22.6',
-    'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any), cookies are kept, URLs stay as pages write them, requests name the page of the link (settings.urlForm, cookies, sendReferer); what the order gives precedes',
+    'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any), linked files of every type are (the default URL filter does not apply), cookies are kept, URLs stay as pages write them, requests name the page of the link (settings.urlForm, cookies, sendReferer); what the order gives precedes',
   ),
   seeds: withNote(
     z.array(z.string()).default([]),

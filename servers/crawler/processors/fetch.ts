@@ -229,9 +229,12 @@ export class ResponseClassifier implements Processor {
       return 'post';
     }
     if (fetched.truncated) {
-      // G-86: an object over the limit is logged and not summarized.
-      uri.disposition = 'failed';
-      uri.reason = fetched.late ?? `larger than ${this.#limits.maxBytes} bytes`;
+      // G-86: an object over the limit is logged and not summarized. An archive has it all the same.
+      const isArchived = fetched.wire !== undefined && truncationOf(fetched) === undefined;
+      uri.disposition = isArchived ? 'rejected' : 'failed';
+      uri.reason =
+        fetched.late ??
+        `larger than ${this.#limits.maxBytes} bytes${isArchived ? ': archived, not summarized' : ''}`;
       return 'post';
     }
     return 'proceed';

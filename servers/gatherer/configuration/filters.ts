@@ -16,12 +16,15 @@ import type { RootRules } from '../scope/root-limits.js';
 /** Cache of the RootNodes' filter files for one run: a file may change between runs. */
 export class FilterFiles {
   readonly #config: GathererConfig;
+  readonly #defaultFilter: string;
   /** By name as in the configuration; undefined for a missing file. */
   readonly #urlFilters = new Map<string, Promise<UrlFilter | undefined>>();
   readonly #hostFilters = new Map<string, Promise<UrlFilter | undefined>>();
 
-  constructor(config: GathererConfig) {
+  /** @param defaultFilter of RootNodes that name no URL filter. Default: that of G-31 */
+  constructor(config: GathererConfig, defaultFilter = DEFAULT_FILTER) {
     this.#config = config;
+    this.#defaultFilter = defaultFilter;
   }
 
   /** Reads the filters of a RootNode. @throws ConfigError if a file cannot be read or has an error */
@@ -30,7 +33,7 @@ export class FilterFiles {
     return {
       root,
       // G-31: without a URL filter the default one applies.
-      urlFilter: await this.#filter(urlFilter ?? DEFAULT_FILTER, root, this.#urlFilters, parseFilter),
+      urlFilter: await this.#filter(urlFilter ?? this.#defaultFilter, root, this.#urlFilters, parseFilter),
       hostFilter:
         hostFilter === undefined
           ? undefined
@@ -44,8 +47,7 @@ export class FilterFiles {
     files: Map<string, Promise<UrlFilter | undefined>>,
     parse: typeof parseFilter,
   ): Promise<UrlFilter | undefined> {
-    // G-31: turns filtering off.
-    if (name === '/dev/null') return undefined;
+    if (name === NO_FILTER) return undefined;
     let file = files.get(name);
     if (file === undefined) {
       file = readFilter(name, this.#config, parse);
@@ -61,6 +63,9 @@ export class FilterFiles {
     );
   }
 }
+
+/** G-31: turns filtering off. */
+export const NO_FILTER = '/dev/null';
 
 /** G-31: the name of the default filter. That of Lib-Directory takes the place of the shipped one. */
 const DEFAULT_FILTER = 'URL-filter-default';

@@ -7,6 +7,7 @@ import { createDirectory } from '../../../storage/files/make-directory.js';
 import { GONE_STATUSES } from '../../crawler/crawl-uri.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { Logger } from '../../host/index.js';
+import { NO_FILTER } from '../configuration/filters.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
 import type { Refusal } from '../scope/root-limits.js';
 import { logDocuments, logRun } from '../watch/log.js';
@@ -223,7 +224,7 @@ function mirrorConfig(config: GathererConfig, data: string): GathererConfig {
     libDirectory: config.libDirectory ?? join(data, 'lib'),
     // G-31: `/dev/null` turns filtering off.
     rootNodes: config.rootNodes.map((root) =>
-      root.urlFilter === undefined ? { ...root, urlFilter: '/dev/null' } : root,
+      root.urlFilter === undefined ? { ...root, urlFilter: NO_FILTER } : root,
     ),
   };
 }

@@ -78,7 +78,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
     targetReadyBacklog: order.targetReadyBacklog,
   });
   try {
-    const roots = await openRootLimits({ config, store }, nodes, addresses, false);
+    const roots = await openRootLimits({ config, store, order }, nodes, addresses, false);
     const scope = new JournalScope({ nodes, roots, addresses, rules: scopeRules(order, nodes) });
     const { retainFailures, progress, onDamage } = options;
     const imported = await importJournal(

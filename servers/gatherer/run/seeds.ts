@@ -14,7 +14,7 @@ import {
 import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
-import { FilterFiles } from '../configuration/filters.js';
+import { FilterFiles, NO_FILTER } from '../configuration/filters.js';
 import type { NetworkReach } from '../scope/reach.js';
 import { RootLimits, readProgress } from '../scope/root-limits.js';
 import type { MinTimeToLive } from './min-time-to-live.js';
@@ -33,12 +33,13 @@ interface SeedOptions {
  * @throws ConfigError naming every filter that is wrong
  */
 export async function openRootLimits(
-  { config, store }: Pick<SeedOptions, 'config' | 'store'>,
+  { config, store, order }: Pick<SeedOptions, 'config' | 'store' | 'order'>,
   { roots }: RunNodes,
   addresses: HostAddresses,
   resumed: boolean,
 ): Promise<RootLimits[]> {
-  const files = new FilterFiles(config);
+  // CRAWL-22.6: an archive has files of every type; only a filter that the configuration names leaves some out.
+  const files = new FilterFiles(config, order.profile === 'archive' ? NO_FILTER : undefined);
   const errors: ConfigError[] = [];
   const read = await Promise.all(
     roots.map((root) =>
