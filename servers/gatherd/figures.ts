@@ -7,7 +7,11 @@ export function monitoredGatherd(server: GatherdServer): MonitoredServer {
   const { counts, database } = server.service;
   return {
     name: 'gatherd',
-    problems: () => (database.serving === undefined ? ['no generation is published'] : []),
+    problems: () => {
+      if (database.serving === undefined) return ['no generation is published'];
+      const { damage } = counts;
+      return damage?.generation === database.serving.generation ? [damage.message] : [];
+    },
     figures: [
       gauge('gatherd_connections', 'Open sessions.', () => server.connections),
       counter('gatherd_sessions_total', 'Sessions that have ended.', () => counts.sessions),

@@ -50,6 +50,8 @@ export interface GatherdCounts {
   transfers: number;
   /** Transfers that ended because the database could not be read. */
   failures: number;
+  /** Why the last of them ended, and the generation that was served. */
+  damage: { readonly message: string; readonly generation: number | undefined } | undefined;
   /** Objects sent. */
   objects: number;
   /** Bytes sent. */
@@ -58,7 +60,16 @@ export interface GatherdCounts {
 }
 
 export function zeroCounts(): GatherdCounts {
-  return { sessions: 0, denied: 0, transfers: 0, failures: 0, objects: 0, bytes: 0, commands: new Map() };
+  return {
+    sessions: 0,
+    denied: 0,
+    transfers: 0,
+    failures: 0,
+    damage: undefined,
+    objects: 0,
+    bytes: 0,
+    commands: new Map(),
+  };
 }
 
 /** State that all sessions of a server share. */
@@ -211,6 +222,8 @@ class Session {
       if (error instanceof ConnectionError || !(error instanceof KitError)) throw error;
       // GATHERD-3.11: the database failed; the missing end line tells the client that the data is incomplete.
       this.#context.counts.failures++;
+      const { counts, database } = this.#context;
+      counts.damage = { message: error.message, generation: database.serving?.generation };
       this.#log.error('transfer aborted', error);
       return this.#engine.fail();
     } finally {

@@ -6,13 +6,25 @@ import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from './advice.js';
 import { fileIdentity, rememberVerified, verifiedCrc, wasVerified } from './file-identity.js';
+import { readFully } from './read-fully.js';
 import { openRegular, readRegular } from './regular-file.js';
 import { replaceContent } from './replace-file.js';
 
 export const SUMS_FILE = 'SUMS';
 
-/** Size in bytes and CRC-32 of files, by their names in one directory. */
-export type FileSums = Readonly<Record<string, { readonly size: number; readonly crc32: number }>>;
+/** Size in bytes and CRC-32 of a file. */
+interface FileSum {
+  readonly size: number;
+  readonly crc32: number;
+  /** CRC-32 of each {@link SUM_PIECE_BYTES} of a file that is read in parts while it is open. */
+  readonly pieces?: readonly number[];
+}
+
+/** By their names in one directory. */
+export type FileSums = Readonly<Record<string, FileSum>>;
+
+/** Bytes of a piece with a sum of its own. */
+export const SUM_PIECE_BYTES = 64 << 10;
 
 /** Checks what a file says by hand: a thread that only reads databases loads no library for it. */
 export function isFileSums(value: unknown): value is FileSums {
@@ -37,15 +49,22 @@ export interface VerifySumsOptions {
  * Writes the sums of files of a directory and flushes them. The caller flushes the files and the directory. On
  * a full disk there are no sums rather than a part of them, which would look like damage.
  */
-export async function writeSums(directory: string, names: readonly string[]): Promise<void> {
-  const files: Record<string, FileSums[string]> = {};
-  for (const name of names) files[name] = await sumFile(join(directory, name));
+export async function writeSums(
+  directory: string,
+  names: readonly string[],
+  inPieces: readonly string[] = [],
+): Promise<void> {
+  const files: Record<string, FileSum> = {};
+  for (const name of names) {
+    const sum = await sumFile(join(directory, name));
+    files[name] = inPieces.includes(name) ? { ...sum, pieces: await sumPieces(join(directory, name)) } : sum;
+  }
   const sums = { crc32: crcOfSums(files), files };
   await replaceContent(join(directory, SUMS_FILE), `${JSON.stringify(sums, undefined, 1)}\n`);
 }
 
 /** Size and CRC-32 of a file that was only just written, or that this process has verified and does not read again. */
-export async function sumFile(path: string): Promise<FileSums[string]> {
+export async function sumFile(path: string): Promise<FileSum> {
   await using file = await openRegular(path);
   const identity = await fileIdentity(file);
   const known = verifiedCrc(identity);
@@ -53,6 +72,52 @@ export async function sumFile(path: string): Promise<FileSums[string]> {
   const { size, crc } = await sumOf(file);
   rememberVerified(identity, crc);
   return { size, crc32: crc };
+}
+
+async function sumPieces(path: string): Promise<number[]> {
+  await using file = await openRegular(path);
+  const piece = Buffer.allocUnsafeSlow(SUM_PIECE_BYTES);
+  const sums: number[] = [];
+  for (;;) {
+    const length = await readFully(file, piece, sums.length * SUM_PIECE_BYTES);
+    if (length > 0) sums.push(crc32(piece.subarray(0, length)));
+    if (length < SUM_PIECE_BYTES) return sums;
+  }
+}
+
+/** The sums of the pieces of a file; undefined if the directory has none. */
+export async function pieceSums(directory: string, name: string): Promise<PieceSums | undefined> {
+  const sums = await readSums(directory);
+  const sum = typeof sums === 'object' ? sums.files[name] : undefined;
+  return sum?.pieces && new PieceSums(directory, name, sum.size, sum.pieces);
+}
+
+/** Compares what is read of a file that is open with the sums of its pieces. */
+export class PieceSums {
+  readonly #directory: string;
+  readonly #name: string;
+  readonly #size: number;
+  readonly #sums: readonly number[];
+
+  constructor(directory: string, name: string, size: number, sums: readonly number[]) {
+    this.#directory = directory;
+    this.#name = name;
+    this.#size = size;
+    this.#sums = sums;
+  }
+
+  /**
+   * @param bytes from `position` on, a multiple of {@link SUM_PIECE_BYTES}; pieces that are not whole are not compared
+   * @throws StorageError if they are not as they were written, with the sentence of {@link requireSums}
+   */
+  require(bytes: Uint8Array, position: number): void {
+    for (let start = 0; start < bytes.length; start += SUM_PIECE_BYTES) {
+      const piece = bytes.subarray(start, start + SUM_PIECE_BYTES);
+      const isWhole = piece.length === SUM_PIECE_BYTES || position + start + piece.length === this.#size;
+      if (isWhole && crc32(piece) !== this.#sums[(position + start) / SUM_PIECE_BYTES])
+        throw damageOf(this.#directory, `${this.#name} ${OTHER_SUM}`);
+    }
+  }
 }
 
 /** CRC-32 of the sums themselves. */
@@ -80,8 +145,13 @@ export async function verifySums(directory: string, options: VerifySumsOptions =
 /** @throws StorageError if a file of a directory differs from its sums */
 export async function requireSums(directory: string): Promise<void> {
   const [first] = await verifySums(directory);
-  if (first !== undefined)
-    throw new StorageError(`${directory} is damaged: ${first}; ${adviceFor(directory)}`);
+  if (first !== undefined) throw damageOf(directory, first);
+}
+
+const OTHER_SUM = 'does not match its checksum';
+
+function damageOf(directory: string, problem: string): StorageError {
+  return new StorageError(`${directory} is damaged: ${problem}; ${adviceFor(directory)}`);
 }
 
 /**
@@ -123,7 +193,7 @@ async function compare(
     if (!always && wasVerified(identity)) return undefined;
     const { size, crc } = await sumOf(file, onRead);
     if (size !== expected.size) return `has ${size} bytes instead of ${expected.size}`;
-    if (crc !== expected.crc32) return 'does not match its checksum';
+    if (crc !== expected.crc32) return OTHER_SUM;
     rememberVerified(identity, crc);
     return undefined;
   } catch (error) {

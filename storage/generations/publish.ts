@@ -9,6 +9,7 @@ import { SummaryStore } from '../summaries/summary-store.js';
 import { GATHERER_COUNTERS } from '../summaries/tables.js';
 import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
 import { beginGeneration, generationNumbers, placeGeneration, unpublishedPath } from './directory.js';
+import { COMPRESSED_FILE } from './export/format.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
@@ -80,7 +81,7 @@ async function makeGeneration(
   // Of LevelDB's files that no reader needs, LOCK stays: the directory can be checked like a store.
   const names = await readdir(temporary);
   for (const name of names) if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
-  await writeSums(temporary, names);
+  await writeSums(temporary, names, [COMPRESSED_FILE]);
 }
 
 /**

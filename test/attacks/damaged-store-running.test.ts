@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { monitoredGatherd } from '../../servers/gatherd/figures.js';
 import { GathererStore } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
@@ -156,3 +157,37 @@ t.test('a damaged summary of an open store is not published', async (t) => {
     'nothing is published',
   );
 });
+
+t.test(
+  'a compressed export that is damaged meanwhile is not sent as a sound one, and the next one is',
+  async (t) => {
+    const entries = Array.from({ length: 300 }, (_, n) =>
+      entry(`http://${n}.test/`, 1000 + n, randomBytes(3000).toString('base64')),
+    );
+    const { log, database, server, port } = await startGatherd(t, entries);
+    await gatherdExchange(t, port, 'INFO\nQUIT\n');
+    const { problems } = monitoredGatherd(server);
+    t.same(problems(), []);
+    const path = join(database.generations, '1', 'All-Templates.gz');
+    const { length } = await readFile(path);
+    {
+      await using file = await open(path, 'r+');
+      await file.write('damage', length >> 1);
+    }
+    const damage =
+      /1 is damaged: All-Templates\.gz does not match its checksum; `harvest store check \S+` lists/;
+    for (const options of [[], ['--no-compress']]) {
+      const { code, stdout } = await cli('gather', ...options, '127.0.0.1', String(server.address.port));
+      t.not(code, 0, 'the client hears of it');
+      t.ok((stdout.match(/^@FILE/gm) ?? []).length < entries.length);
+    }
+    t.match(log.join(''), damage, 'the sentence of a start');
+    t.match(problems(), [damage], 'the server is not ready');
+
+    await database.publish([]);
+    const { code, stdout, stderr } = await cli('gather', '127.0.0.1', String(server.address.port));
+    t.equal(code, 0, stderr);
+    t.equal(stdout.match(/^@FILE/gm)?.length, entries.length, 'nothing damaged was taken over');
+    t.same(problems(), []);
+  },
+);

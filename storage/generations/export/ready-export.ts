@@ -10,6 +10,7 @@ import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { type PieceSums, pieceSums, SUM_PIECE_BYTES } from '../../files/checksums.js';
 import { readFully } from '../../files/read-fully.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
@@ -64,6 +65,8 @@ const inflateInPool = promisify(inflateRaw) as (
  */
 export class ReadyExport implements AsyncDisposable {
   readonly #file: FileHandle;
+  /** Of the compressed file; undefined in a generation of an earlier version. */
+  readonly #pieces: PieceSums | undefined;
   readonly #index: ExportIndex;
   /** Sums over the blocks before the one of that number; one more entry than blocks. */
   readonly #positions: Float64Array;
@@ -77,8 +80,14 @@ export class ReadyExport implements AsyncDisposable {
   readonly clear: ClearBlocks;
   #lastPiece: { readonly key: string; readonly piece: Promise<DeflatedPiece> } | undefined;
 
-  private constructor(directory: string, file: FileHandle, index: ExportIndex) {
+  private constructor(
+    directory: string,
+    file: FileHandle,
+    index: ExportIndex,
+    pieces: PieceSums | undefined,
+  ) {
     this.#file = file;
+    this.#pieces = pieces;
     this.#index = index;
     this.#positions = sums(index.lengths, index.start);
     this.#rawPositions = sums(index.rawLengths, 0);
@@ -119,7 +128,8 @@ export class ReadyExport implements AsyncDisposable {
     if (index.version !== EXPORT_VERSION || !consistent || index.digests.length !== count * DIGEST_BYTES) {
       throw new StorageError(`${join(directory, INDEX_FILE)} is damaged or of another version`);
     }
-    return new ReadyExport(directory, await openRegular(join(directory, COMPRESSED_FILE)), index);
+    const sums = await pieceSums(directory, COMPRESSED_FILE);
+    return new ReadyExport(directory, await openRegular(join(directory, COMPRESSED_FILE)), index, sums);
   }
 
   get blocks(): BlockRange {
@@ -193,9 +203,16 @@ export class ReadyExport implements AsyncDisposable {
     return this.#refreshed[end]! - this.#refreshed[first]!;
   }
 
-  /** Fills `target` from the file; returns fewer bytes only at the end of the file. */
-  read(target: Uint8Array, position: number): Promise<number> {
-    return readFully(this.#file, target, position);
+  /**
+   * Fills `target` from the file; returns fewer bytes only at the end of the file.
+   *
+   * @param position a multiple of {@link SUM_PIECE_BYTES}
+   * @throws StorageError if the file was damaged since it was opened
+   */
+  async read(target: Uint8Array, position: number): Promise<number> {
+    const length = await readFully(this.#file, target, position);
+    this.#pieces?.require(target.subarray(0, length), position);
+    return length;
   }
 
   /** The deflated bytes of a block. */
@@ -310,12 +327,14 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   async #group(first: number, end: number): Promise<BlockRange & { readonly bytes: Uint8Array }> {
-    const position = this.#positions[first]!;
-    const bytes = Buffer.allocUnsafeSlow(this.#positions[end]! - position);
-    if ((await this.read(bytes, position)) < bytes.length) {
+    const [start, stop] = [this.#positions[first]!, this.#positions[end]!];
+    // Whole pieces, which have sums.
+    const position = start - (start % SUM_PIECE_BYTES);
+    const bytes = Buffer.allocUnsafeSlow(Math.ceil(stop / SUM_PIECE_BYTES) * SUM_PIECE_BYTES - position);
+    if (position + (await this.read(bytes, position)) < stop) {
       throw new StorageError(`${COMPRESSED_FILE} ends before block ${end}`);
     }
-    return { first, end, bytes };
+    return { first, end, bytes: bytes.subarray(start - position, stop - position) };
   }
 
   /**

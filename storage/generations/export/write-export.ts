@@ -162,10 +162,12 @@ class ExportWriter {
       .digest('hex')
       .slice(0, 2 * DIGEST_BYTES);
     const reusable = this.#reusable.get(digest);
-    const deflated =
+    // A former export that was damaged since it was opened is not used.
+    const former =
       reusable === undefined
-        ? await deflateInPool(raw, { finishFlush: zlib.Z_FULL_FLUSH })
-        : await this.#options.previous!.deflatedBlock(reusable);
+        ? undefined
+        : await this.#options.previous?.deflatedBlock(reusable).catch(() => undefined);
+    const deflated = former ?? (await deflateInPool(raw, { finishFlush: zlib.Z_FULL_FLUSH }));
     return { ...block, objects: objects.length, rawLength: raw.length, crc: crc32(raw), digest, deflated };
   }
 
