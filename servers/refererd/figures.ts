@@ -10,7 +10,10 @@ export function monitoredRefererd(service: RefererService): MonitoredServer {
   const { counts } = service.statistics;
   return {
     name: 'refererd',
-    problems: () => (service.references.current === undefined ? ['no links are published'] : []),
+    problems: () => {
+      if (service.references.current === undefined) return ['no links are published'];
+      return service.damage === undefined ? [] : [service.damage];
+    },
     figures: [
       gauge('refererd_connections', 'Open connections.', () => service.clients),
       counter(

@@ -1,5 +1,5 @@
 // State and answers that the connections of a references server share.
-import { messageOf } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/current.js';
 import type { HostNames } from '../web/own-host.js';
@@ -92,6 +92,7 @@ export class RefererService {
   readonly #pager: Pager | undefined;
   readonly #reload: () => Promise<readonly string[]>;
   #reloading: Promise<readonly string[]> | undefined;
+  #damage: { readonly message: string; readonly generation: number | undefined } | undefined;
 
   constructor(options: RefererServiceOptions) {
     this.settings = options.settings;
@@ -101,6 +102,12 @@ export class RefererService {
     this.peerLogs = new PeerLogs(options.log);
     this.#pager = options.pager;
     this.#reload = options.reload;
+  }
+
+  /** What a request found damaged in the present generation; undefined if it is sound as far as it was read. */
+  get damage(): string | undefined {
+    const damage = this.#damage;
+    return damage?.generation === this.references.current?.generation ? damage?.message : undefined;
   }
 
   answer(request: ServerRequest, replies: ReplyWriter, log: RefererLog): void {
@@ -126,6 +133,8 @@ export class RefererService {
       }
     } catch (error) {
       counts.internal_errors += 1;
+      if (error instanceof StorageError)
+        this.#damage = { message: error.message, generation: this.references.current?.generation };
       log.write(LEVEL.error, `request failed: ${messageOf(error)}`);
       if (replies.length === before) replies.writeError(CODES.internalError.number);
     }

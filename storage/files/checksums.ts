@@ -1,7 +1,7 @@
 // The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing
 // file is noticed.
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from './advice.js';
@@ -149,6 +149,11 @@ export async function requireSums(directory: string): Promise<void> {
 }
 
 const OTHER_SUM = 'does not match its checksum';
+
+/** The error of a file that was changed while it is open, with the sentence of {@link requireSums}. */
+export function changedFile(path: string): StorageError {
+  return damageOf(dirname(path), `${basename(path)} ${OTHER_SUM}`);
+}
 
 function damageOf(directory: string, problem: string): StorageError {
   return new StorageError(`${directory} is damaged: ${problem}; ${adviceFor(directory)}`);

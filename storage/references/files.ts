@@ -1,7 +1,8 @@
 // The flat files of a references generation: buffered appending, and reading from memory or in blocks.
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
+import { changedFile } from '../files/checksums.js';
 import { openRegular } from '../files/regular-file.js';
 
 const BUFFER_BYTES = 1 << 18;
@@ -130,17 +131,21 @@ export interface MemoryBudget {
 /** An immutable file, loaded into memory or read in blocks from the page cache. */
 export class FlatFile implements AsyncDisposable {
   readonly #path: string;
+  readonly #changed: bigint;
   readonly #memory: ArrayBuffer | undefined;
   readonly #words: Uint32Array;
   readonly #handle: FileHandle | undefined;
   readonly #cache: BlockCache | undefined;
 
+  /** @param changed when it was written last, in nanoseconds since 1970 */
   private constructor(
     path: string,
     readonly length: number,
     from: ArrayBuffer | FileHandle,
+    changed: bigint,
   ) {
     this.#path = path;
+    this.#changed = changed;
 
     const inMemory = from instanceof ArrayBuffer;
     this.#memory = inMemory ? from : undefined;
@@ -158,14 +163,15 @@ export class FlatFile implements AsyncDisposable {
     const handle = await openRegular(path);
     let keepOpen = false;
     try {
-      const { size } = await handle.stat();
+      const { size: bytes, mtimeNs } = await handle.stat({ bigint: true });
+      const size = Number(bytes);
       if (size !== length) throw new StorageError(`${path} is damaged: ${size} bytes instead of ${length}`);
       if (length <= budget.remainingBytes) {
         budget.remainingBytes -= length;
-        return new FlatFile(path, length, await readAll(handle, length, path));
+        return new FlatFile(path, length, await readAll(handle, length, path), mtimeNs);
       }
       keepOpen = true;
-      return new FlatFile(path, length, handle);
+      return new FlatFile(path, length, handle, mtimeNs);
     } finally {
       if (!keepOpen) await handle.close();
     }
@@ -209,6 +215,8 @@ export class FlatFile implements AsyncDisposable {
       if (bytesRead === 0) throw new StorageError(`${this.#path} is damaged: it ends too early`);
       done += bytesRead;
     }
+    // Its sums were compared when it was opened, and nothing writes a published file.
+    if (fstatSync(fd, { bigint: true }).mtimeNs !== this.#changed) throw changedFile(this.#path);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

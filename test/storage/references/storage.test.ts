@@ -68,6 +68,20 @@ t.test('section 13: the fixture is read from memory and from the disk', async (t
   }
 });
 
+t.test('a file that is written while it is open is not read as a sound one', async (t) => {
+  const data = await temporaryDirectory(t);
+  await publishFixture(data);
+  await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
+  const path = join(data, 'references', '1', 'refs.ids');
+  const bytes = readFileSync(path);
+  bytes[0]! ^= 1;
+  writeFileSync(path, bytes);
+  t.throws(() => idsIn(reader, 'refs', 10), {
+    name: 'StorageError',
+    message: /1 is damaged: refs\.ids does not match its checksum; `harvest store check/,
+  });
+});
+
 t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive computation', async (t) => {
   const data = await temporaryDirectory(t);
   const graphs = fc.record({
