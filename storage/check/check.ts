@@ -6,7 +6,7 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE, verifySums } from '../files/checksums.js';
 import { hasFileList, LIST_FILE, readFileList } from '../files/file-list.js';
 import { indexProblem } from '../files/index-state.js';
-import { ADDED, compareFiles, filesOf } from '../files/list-files.js';
+import { ADDED, compareFiles, filesOf, MISSING } from '../files/list-files.js';
 import { readRegular } from '../files/regular-file.js';
 import { cloneDatabase } from '../generations/clone-database.js';
 import {
@@ -109,6 +109,9 @@ async function checkListedFiles(directory: string, options: CheckOptions): Promi
       options.onProgress?.(directory, bytes, bytes);
     },
   });
+  const missing = changed.filter(({ problem }) => problem === MISSING).length;
+  if (missing > 0 && missing === list.files.size)
+    return { ...found, bytes, problems: [`${LIST_FILE} is the list of another directory`] };
   return { ...found, bytes, problems: changed.map(({ name, problem }) => `${name} ${problem}`) };
 }
 

@@ -16,15 +16,16 @@ export const INDEX_NUMBER = /^[1-9]\d{0,14}$/;
 export async function indexProblem(directory: string): Promise<string | undefined> {
   const names = await readdir(directory);
   const pointer = (await ifPresent(readRegular(join(directory, INDEX_POINTER))))?.toString('utf8');
-  const hasIndex = names.some((name) => INDEX_NUMBER.test(name));
-  if (pointer === undefined) return hasIndex ? `${INDEX_POINTER} is missing` : undefined;
+  // The first index is being built, or a crash ended it. A list of files misses a CURRENT that was deleted.
+  if (pointer === undefined) return undefined;
   const number = pointer.trimEnd();
   if (pointer !== `${number}\n` || !INDEX_NUMBER.test(number))
     return `${INDEX_POINTER} does not contain an index's number`;
   if (!names.includes(number)) return `${INDEX_POINTER} names index ${number}, which is missing`;
   const state = (await ifPresent(readRegular(join(directory, number, STATE_FILE))))?.toString('utf8');
-  if (state === undefined) return `${number}/${STATE_FILE} is missing`;
-  return parseState(state) === undefined ? `${number}/${STATE_FILE} is damaged` : undefined;
+  return state !== undefined && parseState(state) === undefined
+    ? `${number}/${STATE_FILE} is damaged`
+    : undefined;
 }
 
 /** The state of an index in its file, which ends with a checksum; undefined if it is damaged. */

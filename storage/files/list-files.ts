@@ -31,6 +31,9 @@ const FINAL =
 /** It is never made again, and nothing else misses it. */
 const KEY = /^working\/LOGIN-KEY$/;
 
+/** A clause about a file that is listed. */
+export const MISSING = 'is missing';
+
 /** A clause about a file that no program of the kit wrote. */
 export const ADDED = 'was added: it is not in the list of files';
 
@@ -118,7 +121,7 @@ export async function compareFiles(
     if (quick && EDITED.test(name)) continue;
     const file = found.get(name);
     if (file === undefined) {
-      if (isClosed || KEY.test(name)) changed.push({ name, problem: 'is missing' });
+      if (isClosed || KEY.test(name)) changed.push({ name, problem: MISSING });
       continue;
     }
     if (!isClosed && !FINAL.test(name)) continue;
@@ -148,7 +151,7 @@ async function compareFile(
     const crc = await crcOf(path, expected.size, onRead);
     return crc === expected.crc32 ? undefined : 'is not as it was when the program ended';
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? 'is missing' : `cannot be read: ${messageOf(error)}`;
+    return errorCode(error) === 'ENOENT' ? MISSING : `cannot be read: ${messageOf(error)}`;
   }
 }
 

@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../protocols/errors.js';
-import { ifPresent } from './exists.js';
+import { exists } from './exists.js';
 import { LIST_FILE, type ListedFile, type ListedFiles, readFileList, writeFileList } from './file-list.js';
 import { compareFiles, listFiles } from './list-files.js';
 
@@ -32,7 +31,7 @@ export class ListedDirectory implements AsyncDisposable {
     const list = await readFileList(directory);
     const path = join(directory, LIST_FILE);
     if (list === undefined || typeof list === 'string') {
-      const isUsed = ((await ifPresent(readdir(directory))) ?? []).length > 0;
+      const isUsed = await hasStore(directory);
       if (typeof list === 'string') report(`${path} ${list}; it is written again`);
       else if (isUsed)
         report(`${path} is missing, as in the data of an earlier version; it is written again`);
@@ -66,6 +65,12 @@ export class ListedDirectory implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#started) await sealFiles(this.#directory, this.#files).catch(() => undefined);
   }
+}
+
+/** Whether a program has used a directory: logs may be open before its store. */
+async function hasStore(directory: string): Promise<boolean> {
+  for (const store of ['working', 'store']) if (await exists(join(directory, store, 'CURRENT'))) return true;
+  return false;
 }
 
 /** Lists the files of a directory that no program has open. @throws system errors */

@@ -78,8 +78,8 @@ async function makeGeneration(
   const { summaries } = await GATHERER_COUNTERS.read(level);
   await writeExport(new SummaryStore(level, () => summaries), temporary, options);
   await level.close();
-  // Of LevelDB's files that no reader needs, LOCK stays: the directory can be checked like a store.
-  const names = await readdir(temporary);
+  // LOCK belongs to the process that has it open, and is in no backup.
+  const names = (await readdir(temporary)).filter((name) => name !== 'LOCK');
   for (const name of names) if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
   await writeSums(temporary, names, [COMPRESSED_FILE]);
 }
