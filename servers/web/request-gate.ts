@@ -20,6 +20,9 @@ export const MAX_PIPELINED = 32;
 /** Milliseconds in which a client must finish the handshake of TLS. */
 const HANDSHAKE_MS = 10_000;
 
+/** Node's parser also reads HTTP/0.9, which a line without a version is, and HTTP/2.0. */
+const HTTP_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1']);
+
 type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
 type Exchange = readonly [request: IncomingMessage, reply: ServerResponse];
 
@@ -52,6 +55,7 @@ const PARSER_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   HPE_HEADER_OVERFLOW: 431,
+  HPE_INVALID_VERSION: 505,
 };
 
 /**
@@ -113,7 +117,12 @@ export function createGatedServer(
   };
   const receive = (request: IncomingMessage, reply: ServerResponse): void => {
     const { socket } = request;
-    if (socket.destroyed || socket.writableEnded) return;
+    if (socket.destroyed || socket.writableEnded || refused.has(socket)) return;
+    if (!HTTP_VERSIONS.has(request.httpVersion)) {
+      stopParsing(socket);
+      refuse(socket, 505, {});
+      return;
+    }
     let line = lines.get(socket);
     if (line === undefined) {
       line = [];

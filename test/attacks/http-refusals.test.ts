@@ -14,6 +14,11 @@ const FIELDS = ['content-security-policy', 'x-content-type-options', 'referrer-p
 const REFUSED: Readonly<Record<string, readonly [text: string, status: number]>> = {
   'an unknown method': [`FROB / HTTP/1.1\r\n${HOST}\r\n`, 400],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  'HTTP/2.0': [`GET / HTTP/2.0\r\n${HOST}\r\n`, 505],
+  'HTTP/2.0 with a body': [`POST / HTTP/2.0\r\n${HOST}Content-Length: 3\r\n\r\nabc`, 505],
+  'HTTP/3.0': [`GET / HTTP/3.0\r\n${HOST}\r\n`, 505],
+  'HTTP/1.2': [`GET / HTTP/1.2\r\n${HOST}\r\n`, 505],
+  'HTTP/0.9 by name': [`GET / HTTP/0.9\r\n${HOST}\r\n`, 505],
   'a tunnel': [`CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n`, 405],
   'a tunnel to this server': [`CONNECT localhost:80 HTTP/1.1\r\n${HOST}\r\nGET / HTTP/1.1\r\n\r\n`, 405],
   'an expectation': [`GET / HTTP/1.1\r\n${HOST}Expect: the best\r\n\r\n`, 417],
@@ -31,12 +36,14 @@ const REFUSED: Readonly<Record<string, readonly [text: string, status: number]>>
 /** R-46: the pages of refererd know two methods, and answer every other alike. */
 const NO_METHODS: Readonly<Record<string, readonly [text: string, status: number]>> = {
   'an unknown method': [`FROB / HTTP/1.1\r\n${HOST}\r\n`, 405],
-  'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 405],
+  'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
 };
 
 /** Not for the port of refererd, where such bytes are refused in SSTP. */
 const NOT_HTTP: Readonly<Record<string, readonly [text: string, status: number]>> = {
   'the greeting of TLS': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  'HTTP/0.9': ['GET /\r\n\r\n', 505],
+  'a version in lower case': [`GET / http/1.1\r\n${HOST}\r\n`, 400],
   'a line of text': ['hello world\r\n\r\n', 400],
   'a command of gatherd': ['SEND-UPDATE 0\n', 400],
   'NUL bytes': ['\0'.repeat(100), 400],

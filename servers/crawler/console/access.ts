@@ -41,8 +41,8 @@ export type PasswordAttempt =
   | { readonly outcome: 'throttled'; readonly waitSeconds: number };
 
 /**
- * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords within five
- * minutes an address must wait, as on the Broker's administration page.
+ * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords, or ten wrong
+ * tokens, within five minutes an address must wait, as on the Broker's administration page.
  */
 export class ConsoleAccess {
   /** Empty: no password is accepted. */
@@ -50,11 +50,14 @@ export class ConsoleAccess {
   /** The credentials of local commands, random at each start. */
   readonly token = randomBytes(32).toString('base64url');
   readonly #throttle: PasswordThrottle;
+  /** Its own: a command with the token of the last start must not lock out the user with the password. */
+  readonly #tokenThrottle: PasswordThrottle;
   readonly #sessions: LRUCache<string, Session>;
 
   constructor(password: string, now: () => number = Date.now) {
     this.#password = password;
     this.#throttle = new PasswordThrottle(now);
+    this.#tokenThrottle = new PasswordThrottle(now);
     this.#sessions = new LRUCache({
       max: MAX_SESSIONS,
       ttl: IDLE_MS,
@@ -73,9 +76,11 @@ export class ConsoleAccess {
     }
     const bearer = /^Bearer +([\w-]+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
-      // Not throttled: 256 bits cannot be guessed, and a command with the token of the last start must not lock
-      // its user out.
-      return equalSecrets(bearer, this.token) ? { by: 'token' } : { by: 'unknown', seconds: 0 };
+      const seconds = this.#tokenThrottle.secondsToWait(address);
+      if (seconds > 0) return { by: 'unknown', seconds };
+      if (equalSecrets(bearer, this.token)) return { by: 'token' };
+      this.#tokenThrottle.recordFailure(address);
+      return { by: 'unknown', seconds: 0 };
     }
     const basic = /^Basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
     if (basic === undefined) return { by: 'unknown', seconds: 0 };

@@ -116,6 +116,14 @@ t.test('wrong passwords are throttled, and sessions expire', async (t) => {
   const program = await scene.request('/api/snapshot', { headers: { authorization: `Basic ${basic}` } });
   t.equal(program.status, 429);
   t.equal((await scene.request('/api/snapshot', { headers: scene.bearer })).status, 200, 'the token works');
+  const wrong = { authorization: 'Bearer wrong' };
+  for (let i = 0; i < 10; i++)
+    t.equal((await scene.request('/api/snapshot', { headers: wrong })).status, 401, 'a wrong token');
+  for (const headers of [wrong, scene.bearer]) {
+    const refused = await scene.request('/api/snapshot', { headers });
+    t.equal(refused.status, 429, 'after ten wrong tokens even the right one is refused');
+    t.match(refused.headers.get('retry-after'), /^\d+$/);
+  }
 
   let now = NOW;
   const access = new ConsoleAccess(PASSWORD, () => now);
