@@ -24,6 +24,7 @@ export async function terminate(t: Test, program: CliProcess): Promise<number | 
   const { code, signal, stderr } = await program.finished;
   t.not(signal, 'SIGKILL', 'SIGTERM ends it');
   t.notMatch(stderr, CRASH);
+  t.notMatch(stderr, /stopped after \d+ s while waiting/, 'it ends by itself');
   t.notMatch(stderr, /event loop is blocked|harvest store repair/, 'a full disk is not damage');
   return code;
 }

@@ -67,6 +67,19 @@ for (const { name, mebibytes, lowDisk, says, goesOn } of WAITS) {
   });
 }
 
+t.test('SIGTERM ends a run within ten seconds whose disk has become full, and still is', async (t) => {
+  const disk = await smallDisk(t, 200);
+  if (disk === undefined) return;
+  const own = await writeDocuments(join(await temporaryDirectory(t), 'documents'), 40);
+  // The default of `--stop-limit` is ten seconds: then the program would end itself with a sentence.
+  const program = start(t, ...run(disk, '0', '--every', '1s', own));
+  await program.output(/ready /);
+  await disk.fill();
+  await writeDocuments(own, DOCUMENTS);
+  await program.output(/no space left|disk of \S+ is full|ENOSPC/, 'stderr');
+  t.ok([0, 130].includes((await terminate(t, program)) ?? -1), program.stderr);
+});
+
 t.test('harvest run --once ends with status 1 and a sentence; the next run completes the work', async (t) => {
   const disk = await smallDisk(t, 1);
   if (disk === undefined) return;
