@@ -17,6 +17,7 @@ import '../clients/fetch/file.test.js';
 import '../clients/fetch/ftp.test.js';
 import '../clients/fetch/gopher.test.js';
 import '../clients/fetch/own-fetcher.test.js';
+import '../clients/fetch/http-logins.test.js';
 import '../clients/fetch/http.test.js';
 import '../clients/fetch/proxy.test.js';
 import '../clients/fetch/spooled-body.test.js';
