@@ -5,6 +5,7 @@ import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promi
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { MAX_AHEAD } from '../../../protocols/time.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
@@ -135,7 +136,9 @@ export class DiskCache {
   }
 
   #isExpired(fetchedMs: number): boolean {
-    return fetchedMs + this.#settings.ttl * 1000 <= Date.now();
+    const now = Date.now();
+    // A time far ahead is that of a wrong clock.
+    return fetchedMs + this.#settings.ttl * 1000 <= now || fetchedMs > now + MAX_AHEAD * 1000;
   }
 
   async #write(path: string, pieces: readonly Uint8Array[], fetched: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import { monotonicClock, steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { Mutex } from '../../../protocols/mutex.js';
@@ -36,7 +36,7 @@ import { WaitingUris, waitingReport } from './waiting-uris.js';
 import type { WorkQueue } from './work-queue.js';
 
 /** The clock of a frontier: it keeps times over a restart, so they are milliseconds since 1970. */
-const wallClock: Clock = { ...monotonicClock, now: () => Date.now() };
+const wallClock: Clock = { ...monotonicClock, now: steadyTime };
 
 export interface FrontierOptions {
   readonly store: GathererStore;

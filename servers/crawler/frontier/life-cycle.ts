@@ -5,6 +5,7 @@ import type { Finish } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import { type InactiveQueues, inactiveRowOf } from './inactive-queues.js';
 import type { QueueMemory } from './queue-memory.js';
+import { isAsleep } from './stored-times.js';
 import { WakeHeap } from './wake-heap.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -49,7 +50,7 @@ export class QueueLifeCycle {
     if (queue.state !== 'exhausted') return;
     const { holdQueues, targetReadyBacklog, clock } = this.#options;
     queue.replenishBalance();
-    if (queue.wakeTime > clock.now()) {
+    if (isAsleep(queue.wakeTime, clock.now())) {
       this.snooze(queue);
     } else if (holdQueues && this.#options.memory.status.ready >= targetReadyBacklog) {
       queue.sessionBalance = 0;
@@ -107,7 +108,7 @@ export class QueueLifeCycle {
     queue.replenishBalance();
     if (queue.count > 0 && queue.isOverBudget) return this.retire(queue, 'total-budget');
     if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
-    if (queue.wakeTime > this.#options.clock.now()) {
+    if (isAsleep(queue.wakeTime, this.#options.clock.now())) {
       this.snooze(queue);
     } else {
       queue.wakeTime = 0;

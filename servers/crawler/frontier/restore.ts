@@ -4,6 +4,7 @@ import type { FrontierWriter } from './frontier-writer.js';
 import type { InactiveQueues } from './inactive-queues.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
+import { isAsleep } from './stored-times.js';
 import { WorkQueue } from './work-queue.js';
 
 /** The parts of a new frontier that are restored. */
@@ -48,9 +49,9 @@ function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, 
     memory.status.inactive++;
     return;
   }
-  const isAsleep = queue.wakeTime > now;
-  if (queue.count === 0 && !isAsleep) return;
+  const sleeps = isAsleep(queue.wakeTime, now);
+  if (queue.count === 0 && !sleeps) return;
   memory.add(queue);
-  if (isAsleep) cycle.snooze(queue);
+  if (sleeps) cycle.snooze(queue);
   else cycle.makeReady(queue);
 }

@@ -8,6 +8,7 @@ import type { FrontierWriter } from './frontier-writer.js';
 import type { CandidateIntake } from './intake.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
+import { isTooLong } from './stored-times.js';
 
 /** Maximum number of URIs that return to their queues in one batch. */
 const RETURN_LIMIT = 500;
@@ -39,6 +40,8 @@ export class WaitingUris {
   #return: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   #closed = false;
+  /** Whether every stored URI is due, whatever its time. */
+  #overdue = false;
 
   constructor(options: WaitingUrisOptions) {
     this.#options = options;
@@ -49,7 +52,9 @@ export class WaitingUris {
     const { waiting } = this.#options.writer.store;
     this.count = await waiting.count();
     const [first] = await waiting.page({ limit: 1 });
-    if (first !== undefined) this.#expect(first.dueTime);
+    if (first === undefined) return;
+    this.#overdue = isTooLong(first.dueTime, this.#options.clock.now());
+    this.#expect(this.#overdue ? 0 : first.dueTime);
   }
 
   /**
@@ -71,7 +76,9 @@ export class WaitingUris {
 
   /** Returns the due URIs to their queues. @param all whether those that are not due return too */
   returnDue(all = false): Promise<void> {
-    this.#return ??= this.#returnUntil(all ? Number.POSITIVE_INFINITY : this.#options.clock.now())
+    const everything = all || this.#overdue;
+    this.#overdue = false;
+    this.#return ??= this.#returnUntil(everything ? Number.POSITIVE_INFINITY : this.#options.clock.now())
       .catch((error: unknown) => this.#options.writer.fail(error))
       .finally(() => {
         this.#return = undefined;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { Waiters } from '../../../protocols/waiters.js';
 
 /** The lock of one host. */
@@ -33,9 +34,9 @@ export class HostLocks {
    */
   async shared<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
-    while (lock.claimed || lock.notBefore > Date.now()) {
+    while (lock.claimed || lock.notBefore > steadyTime()) {
       if (lock.claimed) await lock.waiters.wait(signal);
-      else await sleep(lock.notBefore - Date.now(), undefined, { signal });
+      else await sleep(lock.notBefore - steadyTime(), undefined, { signal });
     }
     return this.#run(lock, work);
   }
@@ -51,7 +52,7 @@ export class HostLocks {
     try {
       while (lock.inFlight > 0) await lock.waiters.wait(signal);
       for (;;) {
-        const wait = Math.max(lock.lastEnd + delayMs, lock.notBefore) - Date.now();
+        const wait = Math.max(lock.lastEnd + delayMs, lock.notBefore) - steadyTime();
         if (wait <= 0) break;
         await sleep(Math.ceil(wait), undefined, { signal });
       }
@@ -69,7 +70,7 @@ export class HostLocks {
       return await work();
     } finally {
       lock.inFlight--;
-      lock.lastEnd = Date.now();
+      lock.lastEnd = steadyTime();
       lock.waiters.wakeAll();
     }
   }
@@ -86,7 +87,8 @@ export class HostLocks {
 
   #removeUnused(): void {
     for (const [host, lock] of this.#locks) {
-      if (lock.claimed || lock.inFlight > 0 || lock.waiters.size > 0 || lock.notBefore > Date.now()) continue;
+      if (lock.claimed || lock.inFlight > 0 || lock.waiters.size > 0 || lock.notBefore > steadyTime())
+        continue;
       this.#locks.delete(host);
       if (this.#locks.size < MAX_LOCKS / 2) return;
     }

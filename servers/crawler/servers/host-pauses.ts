@@ -1,5 +1,6 @@
 // The pauses that the http and the https queue of one host owe each other (CRAWL-7, G-38).
 import type { LRUCache } from 'lru-cache';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { hostOf } from '../../../protocols/urls/index.js';
 import { lruCache } from '../lru.js';
 
@@ -34,7 +35,7 @@ export class HostPauses {
     if (scheme === undefined) return 0;
     const other = this.#hosts.peek(hostOf(url))?.[scheme === 'http' ? 'https' : 'http'];
     if (other === undefined) return 0;
-    const pause = other.until - Date.now();
+    const pause = other.until - steadyTime();
     return other.inFlight > 0 ? Math.max(busyMs, pause) : Math.max(0, pause);
   }
 
@@ -51,7 +52,7 @@ export class HostPauses {
   /** A contact ended; the host is left alone for `delayMs`. */
   pause(url: string, delayMs: number): void {
     const contacts = this.#contacts(url);
-    if (contacts !== undefined) contacts.until = Math.max(contacts.until, Date.now() + delayMs);
+    if (contacts !== undefined) contacts.until = Math.max(contacts.until, steadyTime() + delayMs);
   }
 
   #contacts(url: string): SchemeContacts | undefined {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { failedBeforeConnection, isUnresolved } from '../../../clients/connection/index.js';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import {
   type Fetcher,
   type FetchRequest,
@@ -311,7 +312,7 @@ export class RobotsFiles {
   }
 
   #now(): number {
-    return this.#options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? steadyTime();
   }
 }
 

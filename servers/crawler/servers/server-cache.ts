@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { parseRobots, RobotsPolicy, RobotsTxt } from '../../../protocols/robots/index.js';
@@ -380,6 +381,6 @@ export class ServerCache {
   }
 
   #now(): number {
-    return this.#options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? steadyTime();
   }
 }

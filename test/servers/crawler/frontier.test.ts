@@ -246,3 +246,40 @@ t.test('CRAWL-5.1.2 a window on an ordered table returns all entries in order', 
     { numRuns: 300 },
   );
 });
+
+t.test('CRAWL-5.3 what sleeps since a run with the clock a year ahead is due', async (t) => {
+  const year = 365 * 86_400_000;
+  const directory = await temporaryDirectory(t);
+  const open = (now: number) =>
+    opener('level')(directory, {
+      clock: new ManualClock(now),
+      prepare: ({ url }) => ({
+        classKey: new URL(url).host,
+        seenKey: url,
+        directive: DIRECTIVE.normal,
+        cost: 1,
+        precedence: 1,
+        budgets: { replenish: 1000, totalBudget: -1, precedence: 'base' },
+      }),
+      holdQueues: true,
+      targetReadyBacklog: 10,
+      snoozeDeactivateMs: 300_000,
+      smallMemory: false,
+    });
+  const common = { via: '', pathFromSeed: '', root: 0, depth: 0, isLeaf: false, forceFetch: false };
+  {
+    await using ahead = await open(1_000_000 + year);
+    const urls = ['http://a/1', 'http://b/1'];
+    await ahead.frontier.schedule(urls.map((url) => ({ ...common, url, sourceTag: '' })));
+    for (const _ of urls) {
+      const entry = await ahead.frontier.poll();
+      if (entry === undefined) break;
+      const finish = { outcome: 'retry', delayMs: 5000 } as const;
+      await (await ahead.frontier.finished(entry, finish, ahead.batch())).written;
+    }
+    t.equal(await ahead.frontier.poll(), undefined, 'both queues sleep');
+  }
+  await using now = await open(1_000_000);
+  const found = [await now.frontier.poll(), await now.frontier.poll()];
+  t.same(found.map((entry) => entry?.uri.url).sort(), ['http://a/1', 'http://b/1']);
+});
