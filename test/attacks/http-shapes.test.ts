@@ -83,3 +83,42 @@ for (const [name, serve] of Object.entries({ pages, ...PAGE_SERVERS })) {
     );
   });
 }
+
+/** Bytes that a server and both systems may take of a body whose request is answered already. */
+const MAX_BODY_TAKEN = 32 * 1024 * 1024;
+
+/** Sends a body until the server closes the connection, or has taken more than it may; returns the bytes taken. */
+async function sendEndlessBody(t: Test, port: number, head: string, piece: Buffer): Promise<number> {
+  const socket = await dial(t, port);
+  socket.resume();
+  socket.write(head);
+  const taken = (): number => socket.bytesWritten - socket.writableLength;
+  while (!socket.destroyed && taken() < MAX_BODY_TAKEN) {
+    await new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
+      socket.write(piece, () => resolve());
+    });
+  }
+  const bytes = taken();
+  socket.destroy();
+  return bytes;
+}
+
+for (const [name, start] of Object.entries(PAGE_SERVERS)) {
+  t.test(`${name}: a body that does not end after the reply ends the connection`, async (t) => {
+    const port = await start(t);
+    const long = 'Content-Length: 99999999999\r\n\r\n';
+    const path = HEAD.replace(' / ', ' /nothing ');
+    const kilobyte = 'x'.repeat(1024);
+    const bodies: Readonly<Record<string, readonly [string, Buffer]>> = {
+      'one of an unknown path': [`${path}${long}`, Buffer.alloc(64 * 1024, 'x')],
+      'one of GET': [`${path.replace('POST', 'GET')}${long}`, Buffer.alloc(64 * 1024, 'x')],
+      'one in chunks': [`${path}${CHUNKED}\r\n`, Buffer.from(`400\r\n${kilobyte}\r\n`.repeat(64))],
+      'one of a form': [`${path}${FORM}${long}`, Buffer.alloc(64 * 1024, 'x')],
+    };
+    for (const [kind, [head, piece]] of Object.entries(bodies)) {
+      const bytes = await sendEndlessBody(t, port, head, piece);
+      t.ok(bytes < MAX_BODY_TAKEN, `${kind}: ${bytes} bytes`);
+    }
+  });
+}
