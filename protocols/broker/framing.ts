@@ -74,9 +74,9 @@ export class MessageFramer {
     return line.every(isSpace) ? MORE : { kind: 'line', line };
   }
 
-  /** Takes the line whose last part has arrived. Thousands of empty lines are not worth the buffer. */
+  /** Takes the line whose last part has arrived. Thousands of lines without text are not worth the buffer. */
   #join(part: Uint8Array): Uint8Array {
-    if (this.#buffer.length === 0 && part.length === 0) this.#taken = part;
+    if (this.#buffer.length === 0 && part.every(isSpace)) this.#taken = part;
     else {
       this.#buffer.append(part);
       this.#taken = this.#buffer.take();

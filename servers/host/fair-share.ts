@@ -7,7 +7,7 @@ import { addressGroup, isLoopbackGroup } from './address-group.js';
 
 /** Options of a {@link FairShare}. */
 export interface FairShareOptions {
-  /** Milliseconds for which sessions work in one turn of the event loop before they wait. Default 0.5. */
+  /** Milliseconds for which sessions work in one turn of the event loop before they wait. Default 0.25. */
   readonly sliceMs?: number;
   /** The time of a {@link Clock}. Default: that of this process. */
   readonly now?: Clock['now'];
@@ -64,7 +64,7 @@ export class FairShare {
   #selections = 0;
   #scheduled = false;
 
-  constructor({ sliceMs = 0.5, now = monotonicClock.now, nextTurn = setImmediate }: FairShareOptions = {}) {
+  constructor({ sliceMs = 0.25, now = monotonicClock.now, nextTurn = setImmediate }: FairShareOptions = {}) {
     this.#sliceMs = sliceMs;
     this.now = now;
     this.#nextTurn = (callback) => void nextTurn(callback);

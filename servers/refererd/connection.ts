@@ -30,10 +30,10 @@ const BYTES_PER_CHECK = 64 * 1024;
  * Parts of a slice of the event loop after which a turn ends: earlier if a write is just done, later if the
  * next one is half full. A write of half the size costs nearly as much, and so does what it wakes.
  */
-const AFTER_WRITE = 1.2;
-const BEFORE_WRITE = 3;
+const AFTER_WRITE = 2.4;
+const BEFORE_WRITE = 6;
 /** A pause costs about a hundred requests. */
-const OTHERWISE = 2;
+const OTHERWISE = 4;
 /**
  * A chunk of at least this many bytes is probably followed by others, which are not read before it is answered.
  */

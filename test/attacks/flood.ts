@@ -6,6 +6,8 @@ import { listen as listenOnLoopback } from '../helpers/daemon.js';
 export interface FloodOptions {
   /** Connections at once. */
   readonly connections: number;
+  /** Sent by each connection at its beginning. Latin-1. Default: nothing. */
+  readonly head?: string;
   /** Sent by each connection, again and again. Latin-1. */
   readonly text: string;
   /** The text is sent once, and each closed connection is replaced by a new one. */
@@ -65,6 +67,7 @@ function open(): void {
     while (!socket.destroyed && socket.write(piece));
   };
   socket.on('connect', () => {
+    if (options.head !== undefined) socket.write(options.head, 'latin1');
     if (options.reconnect === true) {
       if (once.length > 0) socket.write(once);
     } else {
