@@ -2,6 +2,8 @@
 import type { Socket } from 'node:net';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
+import { FairFlow } from './fair-flow.js';
+import { threadShare } from './fair-share.js';
 
 /** Limits of {@link Farewells}. */
 export interface FarewellLimits {
@@ -59,9 +61,10 @@ export class Farewells {
     // Listeners of those who have read on demand would keep the input from flowing.
     socket.removeAllListeners('readable');
     const until = socket.bytesRead + maxDiscardedBytes;
-    socket.on('data', () => {
+    const discard = (): void => {
       if (socket.bytesRead > until) socket.destroy();
-    });
+    };
+    new FairFlow(socket, threadShare.join(socket.remoteAddress), discard, () => {});
     socket.end(bytes);
     socket.resume();
   }
