@@ -23,7 +23,7 @@ export type {
   ValidOptions,
 } from './broker/registry-changes.js';
 export type { RepairedTimes } from './broker/repair-times.js';
-export type { StoreChange } from './broker/tables.js';
+export type { PointState, StoreChange } from './broker/tables.js';
 export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export type { DocumentStore } from './gatherer/documents.js';
@@ -61,7 +61,12 @@ export type { GathererNames } from './generations/export/survey.js';
 export { Generations, type GenerationsOptions, type PublishedGeneration } from './generations/generations.js';
 export type { LoginSeal, Sealing } from './generations/login-seal.js';
 export type { PublishOptions } from './generations/publish.js';
-export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
+export type {
+  NumberedChange,
+  NumberedChanges,
+  SnapshotInfo,
+  SummarySnapshot,
+} from './generations/snapshot.js';
 export type { KeyCodec, KeyRange } from './level/keys.js';
 export type {
   GetOptions,
@@ -90,6 +95,12 @@ export {
   SCHEMA_VERSION,
 } from './records/records.js';
 export type { SummaryChange } from './summaries/summary-changes.js';
-export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries/summary-store.js';
+export type {
+  ExportChunk,
+  ExportOptions,
+  Summary,
+  SummaryPlace,
+  SummaryStore,
+} from './summaries/summary-store.js';
 export type { Tombstone } from './summaries/tables.js';
 export type { TombstoneStore } from './summaries/tombstones.js';

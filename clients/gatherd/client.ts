@@ -5,6 +5,7 @@ import {
   GATHERD_PORT,
   type GatherdClientEvent,
   GatherdClientSession,
+  type SequenceMark,
   type UpdateDelivery,
 } from '../../protocols/gatherd/index.js';
 import { LinkedAbort } from '../../protocols/linked-abort.js';
@@ -98,6 +99,10 @@ export interface UpdateRequest extends AbortOptions {
   readonly compression?: boolean;
   /** Sends `SET changes` (GATHERD-6.11). Default true. Once the server agrees, it stays on for the session. */
   readonly sections?: boolean;
+  /** Sends `SET sequence` (GATHERD-6.13), so that {@link GatherdClient.last} is known. Default false. */
+  readonly numbers?: boolean;
+  /** With `numbers`: requests the changes after this one, unless `since` is 0. */
+  readonly after?: SequenceMark | undefined;
 }
 
 const UPDATE_REQUEST: Shape<UpdateRequest> = {
@@ -105,6 +110,8 @@ const UPDATE_REQUEST: Shape<UpdateRequest> = {
   since: whole(0),
   compression: optional(flag),
   sections: optional(flag),
+  numbers: optional(flag),
+  after: optional(record({ origin: filledText, sequence: whole(0) })),
 };
 
 export interface GatherdChange {
@@ -135,6 +142,8 @@ export class GatherdClient implements AsyncDisposable {
   #greeting = { version: '', hostname: '' };
   #busy = false;
   #changesAccepted = false;
+  #numbersAccepted = false;
+  #last: SequenceMark | undefined;
   /** The large objects of the request in progress, and its reader. */
   #largeLog!: LargeLog;
   #reader!: TransferReader<GatherdClientEvent>;
@@ -171,6 +180,16 @@ export class GatherdClient implements AsyncDisposable {
    */
   get changesAccepted(): boolean {
     return this.#changesAccepted;
+  }
+
+  /** Whether the server accepted `SET sequence` of the last request; known from the first byte of its data. */
+  get numbersAccepted(): boolean {
+    return this.#numbersAccepted;
+  }
+
+  /** The last change of the database as of the last complete update; undefined if the server names none. */
+  get last(): SequenceMark | undefined {
+    return this.#last;
   }
 
   /**
@@ -335,7 +354,7 @@ export class GatherdClient implements AsyncDisposable {
     request: UpdateRequest,
     delivery: UpdateDelivery,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
-    const { since, compression = true, sections = true, signal } = request;
+    const { since, compression = true, sections = true, numbers = false, after, signal } = request;
     const release = this.#claim();
     let isComplete = false;
     try {
@@ -345,11 +364,17 @@ export class GatherdClient implements AsyncDisposable {
       }
       // Sent together, because a server that does not know `SET changes` may leave it unanswered.
       if (sections && !this.#changesAccepted) await connection.write(this.#session.setChanges(), signal);
+      this.#numbersAccepted = false;
+      this.#last = undefined;
+      if (numbers) await connection.write(this.#session.setSequence(after), signal);
       await connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#begin(delivery === 'items' ? this.#options.large : undefined);
       for await (const events of this.#eventsUntil('update-end', signal)) {
         for (const event of events) {
-          if (event.kind === 'reply' && event.to === 'changes') this.#changesAccepted = event.accepted;
+          if (event.kind === 'update-end') this.#last = event.last;
+          if (event.kind !== 'reply') continue;
+          if (event.to === 'changes') this.#changesAccepted = event.accepted;
+          if (event.to === 'sequence') this.#numbersAccepted = event.accepted;
         }
         yield events;
       }

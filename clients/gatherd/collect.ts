@@ -1,14 +1,17 @@
 // Collects the changes of a gatherd over as many connections as it takes.
 import { pauseFor } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import type { SequenceMark } from '../../protocols/gatherd/index.js';
 import { MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
 import {
   callback,
   checkOptions,
+  filledText,
   flag,
   milliseconds,
   optional,
   RECEIVE_LIMITS,
+  record,
   type Shape,
   whole,
 } from '../connection/arguments.js';
@@ -29,6 +32,10 @@ export interface CollectOptions
     Pick<UpdateRequest, 'compression' | 'sections'> {
   /** {@link CollectedTotals.next} of the previous collection. Default 0: everything. */
   readonly since?: UnixSeconds;
+  /** {@link CollectedTotals.mark} of the previous collection, which `since` replaces for servers without numbers. */
+  readonly after?: SequenceMark | undefined;
+  /** Asks for the numbers of changes (GATHERD-6.13), for {@link CollectedTotals.mark}. Default: with `after`. */
+  readonly numbers?: boolean;
   /** Consecutive failed connections without a new object before the error is thrown. Default 5. */
   readonly maxFailures?: number;
   /** Connections in total. Default 100. */
@@ -72,6 +79,8 @@ const COLLECT_OPTIONS: Shape<CollectOptions> = {
   compression: optional(flag),
   sections: optional(flag),
   since: optional(whole(0)),
+  numbers: optional(flag),
+  after: optional(record({ origin: filledText, sequence: whole(0) })),
   maxFailures: optional(whole(0)),
   maxConnections: optional(whole(0)),
   pauseMs: optional(milliseconds),
@@ -113,6 +122,12 @@ export interface CollectedTotals {
    * time before the break: only the first request reports deletions (GATHERD-4.9).
    */
   readonly next: UnixSeconds;
+  /**
+   * The `after` of the next collection (GATHERD-6.13): the last change of the server's database, once the
+   * collection is complete; until then the `after` of this one. Undefined if the server has no numbers. With
+   * the number 0 it asks for everything, because this collection was selected by time.
+   */
+  readonly mark?: SequenceMark;
 }
 
 /**
@@ -143,6 +158,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
   /** The server accepted `SET changes`: it follows GATHERD-4.4 and 4.6. */
   #accepted = false;
   #newest: UnixSeconds = 0;
+  #numbered = false;
+  #last: SequenceMark | undefined;
 
   /** @throws UsageError for options that it does not know or take */
   constructor(options: CollectOptions) {
@@ -155,13 +172,30 @@ export class Collection implements AsyncIterable<GatherdChange> {
   }
 
   get totals(): CollectedTotals {
+    const mark = this.#complete ? this.#nextMark() : this.#options.after;
     return {
       objects: this.#objects,
       repeated: this.#repeated,
       connections: this.#connections,
       complete: this.#complete,
       next: this.#complete ? Math.max(this.#since, this.#newest) : this.#since,
+      ...(mark === undefined ? {} : { mark }),
     };
+  }
+
+  /**
+   * Whether the changes are those after the `after` of the options, so that each is newer than the stored
+   * object. Known from the first change.
+   */
+  get numbered(): boolean {
+    return this.#numbered;
+  }
+
+  #nextMark(): SequenceMark | undefined {
+    const last = this.#last;
+    if (last === undefined) return undefined;
+    const isWhole = this.#numbered || (this.#since === 0 && !this.#resume.resumed);
+    return isWhole ? last : { origin: last.origin, sequence: 0 };
   }
 
   /** @throws StateError when it was iterated before. */
@@ -222,23 +256,29 @@ export class Collection implements AsyncIterable<GatherdChange> {
       since: resume.since,
       compression,
       sections: sections && !resume.resumed,
+      numbers: this.#options.numbers ?? this.#options.after !== undefined,
+      after: resume.resumed ? undefined : this.#options.after,
       signal,
     };
     const latest = now() + maxAheadSeconds;
     for await (const change of client.changes(request)) {
       this.#accepted ||= client.changesAccepted;
+      this.#numbered = request.after !== undefined && request.since > 0 && client.numbersAccepted;
       const updateTime = change.object.number('Update-Time');
       // A resumed transfer does not report deletions: the next collection requests them.
       const movesNext =
         !(resume.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
       if (movesNext) this.#newest = Math.max(this.#newest, updateTime);
-      if (resume.repeats(change.kind, change.object, updateTime, trustOrder || this.#accepted)) {
+      const isOrdered = !this.#numbered && (trustOrder || this.#accepted);
+      if (resume.repeats(change.kind, change.object, updateTime, isOrdered)) {
         this.#repeated += 1;
         continue;
       }
       this.#objects += 1;
       yield change;
     }
+    this.#numbered = request.after !== undefined && request.since > 0 && client.numbersAccepted;
+    this.#last = client.last;
     this.#complete = true;
     // The transfer is whole even if the server closes without answering QUIT.
     await client.quit().catch(() => undefined);

@@ -2,7 +2,7 @@ import { AT } from '../ascii.js';
 import { ConnectionError, PeerError, ProtocolError, StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import { StateMachine } from '../state-machine.js';
-import { commandLine } from './commands.js';
+import { commandLine, markOf, type SequenceMark } from './commands.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
 import { LineCollector } from './line-collector.js';
 import { CLIENT_STATES, type ClientState } from './states.js';
@@ -13,6 +13,7 @@ import {
   type ObjectDelivery,
   ObjectReader,
   type Pending,
+  type SetPending,
   type UpdateDelivery,
   UpdateReader,
 } from './update-reader.js';
@@ -94,6 +95,16 @@ export class GatherdClientSession {
   /** `SET changes`: an extension of this kit (GATHERD-6.11). */
   setChanges(): Uint8Array {
     return this.#send('changes', commandLine('set', 'changes'));
+  }
+
+  /**
+   * `SET sequence`: an extension of this kit (GATHERD-6.13).
+   *
+   * @param mark asks for the changes after this one, in updates since another time than 0
+   */
+  setSequence(mark?: SequenceMark): Uint8Array {
+    const argument = mark === undefined ? '' : ` ${mark.origin} ${mark.sequence}`;
+    return this.#send('sequence', commandLine('set', `sequence${argument}`));
   }
 
   /**
@@ -319,6 +330,7 @@ export class GatherdClientSession {
         return this.#pushReply(oldest, code === CODE.hello, events);
       case 'compression':
       case 'changes':
+      case 'sequence':
         return this.#answerSet(oldest, status, events);
       case 'update':
         return this.#answerUpdate(status, events);
@@ -353,20 +365,21 @@ export class GatherdClientSession {
     return true;
   }
 
-  #pushReply(to: 'hello' | 'compression' | 'changes', accepted: boolean, events: GatherdClientEvent[]): true {
+  #pushReply(to: 'hello' | SetPending, accepted: boolean, events: GatherdClientEvent[]): true {
     this.#pending.shift();
     events.push({ kind: 'reply', to, accepted });
     return true;
   }
 
-  #answerSet(oldest: 'compression' | 'changes', status: StatusLine, events: GatherdClientEvent[]): boolean {
+  #answerSet(oldest: SetPending, status: StatusLine, events: GatherdClientEvent[]): boolean {
     const { code } = status;
     const isUpdate = code === CODE.updateStart || code === CODE.updateEnd;
     if (!isUpdate && !isSetAnswer(code)) return false;
     if (code === CODE.set && oldest === 'compression') this.#compressed = true;
     this.#pushReply(oldest, code === CODE.set, events);
     // A server may ignore an unknown SET: then this line answers the command after it.
-    return isUpdate && this.#pending[0] === 'update' ? this.#answer(status, events) : true;
+    const [next] = this.#pending;
+    return isUpdate && (next === 'update' || next === 'sequence') ? this.#answer(status, events) : true;
   }
 
   #answerUpdate({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
@@ -426,7 +439,7 @@ export class GatherdClientSession {
     if (!reader.ended) events.push(...reader.end());
     this.#update = undefined;
     this.#pending.shift();
-    events.push({ kind: 'update-end', text });
+    events.push({ kind: 'update-end', text, last: markOf(text) });
   }
 
   #endObject(to: 'object' | 'info', events: GatherdClientEvent[]): true {

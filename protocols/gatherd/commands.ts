@@ -33,6 +33,12 @@ const SETTINGS = {
     answer: '`500`; from now on `@DELETE` and `@REFRESH` may be used (ours)',
     rules: '6.11, 4.4',
   },
+  sequence: {
+    title: 'Sequence',
+    meaning: 'number the changes; SET sequence <database> <number> asks for those after one',
+    answer: '`500`; from now on `499` names the database and the number of its last change (ours)',
+    rules: '6.13',
+  },
   'line-end': {
     title: 'Line end after compressed data',
     meaning: 'send a line end between compressed data and its end line',
@@ -42,6 +48,13 @@ const SETTINGS = {
 } as const;
 export type SessionSetting = keyof typeof SETTINGS;
 
+/** A change of a database by its number (GATHERD-6.13). */
+export interface SequenceMark {
+  /** The name of the database. */
+  readonly origin: string;
+  readonly sequence: number;
+}
+
 /** A command of a client. */
 export type GatherdCommand =
   | { readonly kind: 'hello'; readonly name: string }
@@ -50,7 +63,12 @@ export type GatherdCommand =
   /** The identifier is the URL, one character a byte (GATHERD-5.1). */
   | { readonly kind: 'object'; readonly oid: string }
   | { readonly kind: 'update'; readonly since: number }
-  | { readonly kind: 'set'; readonly option: SessionSetting }
+  | {
+      readonly kind: 'set';
+      readonly option: SessionSetting;
+      /** Of `SET sequence`. */
+      readonly mark?: SequenceMark;
+    }
   | { readonly kind: 'quit' }
   | { readonly kind: 'bad-timestamp' }
   | { readonly kind: 'bad-argument'; readonly text: string }
@@ -64,6 +82,8 @@ export interface AgreedSettings {
   readonly on: Set<SessionSetting>;
   /** What this server does not offer (GATHERD-6.9). */
   readonly unavailable: ReadonlySet<SessionSetting>;
+  /** The change after which the client asks, from its last `SET sequence`. */
+  mark?: SequenceMark | undefined;
 }
 
 /** Data that the owner of a server's session delivers; then it calls `dataDone`, or `fail` if it cannot. */
@@ -74,16 +94,26 @@ export type DataRequest =
       readonly since: number;
       readonly compressed: boolean;
       readonly sections: boolean;
+      /** The changes after this one instead, if the database has it; else everything. */
+      readonly after?: SequenceMark | undefined;
     }
   /** Look the object up. */
   | { readonly kind: 'object'; readonly oid: string }
   /** Build the description of the database. */
   | { readonly kind: 'info' };
 
+/** An update that was sent. */
+export interface UpdateResult {
+  /** Number of objects of the stream. */
+  readonly objects: number;
+  /** The last change of the database; absent if its changes have no numbers. */
+  readonly last?: SequenceMark | undefined;
+}
+
 /** What the owner of a server's session delivers, by the kind of the request. */
 export interface DataResults {
-  /** The number of objects of the stream that it has sent. */
-  readonly update: number;
+  /** The number of objects of the stream that it has sent, or more about it. */
+  readonly update: number | UpdateResult;
   /** The object as stored; undefined if it does not exist. */
   readonly object: Uint8Array | undefined;
   /** One SOIF object. */
@@ -203,12 +233,21 @@ const ROWS: CommandRows = {
       return since === undefined ? { kind: 'bad-timestamp' } : { kind: 'update', since };
     },
     log: ({ since }) => `SEND-UPDATE ${since}`,
-    reply: ({ since }, { on }) => ({
+    reply: ({ since }, { on, mark }) => ({
       ...status(CODE.updateStart, `Sending all objects since ${since}`),
-      data: { kind: 'update', since, compressed: on.has('compression'), sections: on.has('changes') },
+      data: {
+        kind: 'update',
+        since,
+        compressed: on.has('compression'),
+        sections: on.has('changes'),
+        after: since === 0 ? undefined : mark,
+      },
     }),
-    end(objects, _, { on }) {
-      const line = encodeStatusLine(CODE.updateEnd, `Sent ${objects} objects`);
+    end(result, _, { on }) {
+      const { objects, last }: UpdateResult = typeof result === 'number' ? { objects: result } : result;
+      const numbers =
+        last !== undefined && on.has('sequence') ? `; sequence ${last.origin} ${last.sequence}` : '';
+      const line = encodeStatusLine(CODE.updateEnd, `Sent ${objects} objects${numbers}`);
       // No command runs during an update, so these settings are those of its data.
       return on.has('compression') && on.has('line-end') ? [LINE_END, line] : [line];
     },
@@ -218,13 +257,17 @@ const ROWS: CommandRows = {
     parse(argument, verb) {
       const option = argument.toLowerCase();
       if (isSetting(option)) return { kind: 'set', option };
+      const mark = parseMark(argument);
+      if (mark !== undefined) return { kind: 'set', option: 'sequence', mark };
       return { kind: 'bad-argument', text: argument === '' ? verb : argument };
     },
-    log: ({ option }) => `SET ${option}`,
-    reply({ option }, { on, unavailable }) {
+    log: ({ option, mark }) => `SET ${option}${mark === undefined ? '' : ` ${mark.origin} ${mark.sequence}`}`,
+    reply({ option, mark }, settings) {
+      const { on, unavailable } = settings;
       const { title } = SETTINGS[option];
       if (unavailable.has(option)) return status(CODE.error, `${title} not available`);
       on.add(option);
+      if (option === 'sequence') settings.mark = mark;
       return status(CODE.set, `${title} enabled`);
     },
   },
@@ -341,6 +384,21 @@ export function parseTimestamp(text: string): number | undefined {
   if (!/^\d{1,16}$/.test(text)) return undefined;
   const since = Number(text);
   return Number.isSafeInteger(since) ? since : undefined;
+}
+
+/** Parses the argument `sequence DATABASE NUMBER` of `SET` (GATHERD-6.13). */
+function parseMark(argument: string): SequenceMark | undefined {
+  const [, origin = '', number = ''] =
+    /^sequence[ \t]+([0-9A-Za-z-]{1,64})[ \t]+(\d+)$/i.exec(argument) ?? [];
+  const sequence = parseTimestamp(number);
+  return sequence === undefined ? undefined : { origin, sequence };
+}
+
+/** The last change of the database in the text of an end line; undefined if it names none (GATHERD-6.13). */
+export function markOf(endText: string): SequenceMark | undefined {
+  const [, origin = '', number = ''] = /; sequence ([0-9A-Za-z-]{1,64}) (\d+)\s*$/.exec(endText) ?? [];
+  const sequence = parseTimestamp(number);
+  return sequence === undefined ? undefined : { origin, sequence };
 }
 
 function isSetting(text: string): text is SessionSetting {

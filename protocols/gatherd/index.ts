@@ -8,7 +8,9 @@ export {
   type GatherdCommand,
   parseCommand,
   parseTimestamp,
+  type SequenceMark,
   type SessionSetting,
+  type UpdateResult,
 } from './commands.js';
 export {
   combineCrc32,
@@ -25,6 +27,7 @@ export type {
   GatherdClientEvent,
   GatherdClientOptions,
   ObjectDelivery,
+  SetPending,
   UpdateDelivery,
   UpdateEvent,
 } from './update-reader.js';

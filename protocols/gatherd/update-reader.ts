@@ -1,6 +1,7 @@
 // Reads the data of an update and of a single object; the events of a client session.
 import { LF } from '../ascii.js';
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions, type SoifObject } from '../soif/index.js';
+import type { SequenceMark } from './commands.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
 /** How an update is delivered: as objects, or as the bytes of the wrapped stream. */
@@ -198,25 +199,33 @@ export interface GatherdClientOptions {
 export type GatherdClientEvent =
   | { readonly kind: 'greeting'; readonly version: string; readonly hostname: string }
   /** Reply to HELLO or SET. If it is not accepted, the session continues without it (GATHERD-6.9, 6.11). */
-  | { readonly kind: 'reply'; readonly to: 'hello' | 'compression' | 'changes'; readonly accepted: boolean }
+  | { readonly kind: 'reply'; readonly to: 'hello' | SetPending; readonly accepted: boolean }
   | UpdateEvent
   /**
    * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, pass
    * the output to `inflated`, and call `inflateEnd` when the stream has found its end.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
-  | { readonly kind: 'update-end'; readonly text: string }
+  | {
+      readonly kind: 'update-end';
+      readonly text: string;
+      /** The last change of the database (GATHERD-6.13). */
+      readonly last?: SequenceMark | undefined;
+    }
   | { readonly kind: 'object'; readonly object: SoifObject }
   /** The reply to SEND-OBJECT or INFO is complete; `found` says whether it had an object. */
   | { readonly kind: 'object-end'; readonly to: 'object' | 'info'; readonly found: boolean }
   | { readonly kind: 'bye' };
 
 /** A line that is not answered yet; `greeting` is the server's answer to the connection itself. */
+export type SetPending = 'compression' | 'changes' | 'sequence';
+
 export type Pending =
   | 'greeting'
   | 'hello'
   | 'compression'
   | 'changes'
+  | 'sequence'
   | 'update'
   | 'object'
   | 'info'
@@ -228,6 +237,7 @@ export const BEFORE_ANSWER: Readonly<Record<Pending, string>> = {
   hello: 'instead of answering HELLO',
   compression: 'instead of answering SET',
   changes: 'instead of answering SET',
+  sequence: 'instead of answering SET',
   update: 'before the update was complete',
   object: 'before the object was complete',
   info: 'before the description was complete',

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import type { Complete } from '../../protocols/defined.js';
-import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
+import { encodeGzipTrailer, GZIP_HEADER, type SequenceMark } from '../../protocols/gatherd/index.js';
 import {
   BOOKKEEPING_NAMES,
   decodeSoif,
@@ -12,7 +12,7 @@ import {
   SoifObject,
 } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
+import type { NumberedChange, NumberedChanges, SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { Summary } from '../../storage/summaries/summary-store.js';
 
 /** Counts the objects of an update stream while it is sent. */
@@ -83,6 +83,45 @@ export async function* streamChanges(
     count.objects += changed.length;
     if (changed.length > 0) yield Buffer.concat(changed.map(({ soif }) => soif));
   }
+  yield SECTION_CLOSE;
+}
+
+/** Whether the change belongs to the database (GATHERD-6.13). The number 0 asks for everything. */
+export function hasChange(numbered: NumberedChanges, { origin, sequence }: SequenceMark): boolean {
+  return sequence > 0 && origin === numbered.origin && sequence <= numbered.sequence;
+}
+
+/**
+ * Yields the wrapped stream of the changes after a number (GATHERD-6.13), in their order. Reads them once for
+ * each section.
+ *
+ * @param sections whether the client has sent `SET changes`
+ */
+export async function* streamNumbered(
+  numbered: NumberedChanges,
+  after: number,
+  sections: boolean,
+  count: ExportCount,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const section = async function* (
+    select: (change: NumberedChange) => Uint8Array | undefined,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const page of numbered.after(after, { signal })) {
+      signal.throwIfAborted();
+      const objects = page.flatMap((change) => select(change) ?? []);
+      count.objects += objects.length;
+      if (objects.length > 0) yield Buffer.concat(objects);
+    }
+  };
+  const isRefresh = (change: NumberedChange): boolean =>
+    sections && change.kind === 'present' && change.contentSequence <= after;
+  yield SECTION_OPEN.delete;
+  if (sections) yield* section((change) => (change.kind === 'deleted' ? change.soif : undefined));
+  yield Buffer.concat([SECTION_CLOSE, SECTION_OPEN.refresh]);
+  if (sections) yield* section((change) => (isRefresh(change) ? keepBookkeeping(change.soif) : undefined));
+  yield Buffer.concat([SECTION_CLOSE, SECTION_OPEN.update]);
+  yield* section((change) => (change.kind === 'present' && !isRefresh(change) ? change.soif : undefined));
   yield SECTION_CLOSE;
 }
 

@@ -1,4 +1,5 @@
 // A database in memory: a gatherd over the objects of a program, without a store on disk.
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { firstIndex } from '../../protocols/binary-search.js';
 import type { Complete } from '../../protocols/defined.js';
@@ -8,7 +9,12 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { addGatherer } from '../../storage/generations/export/gatherer-defaults.js';
 import { type GathererNames, Survey } from '../../storage/generations/export/survey.js';
 import type { PublishedGeneration } from '../../storage/generations/generations.js';
-import type { SnapshotInfo, SummarySnapshot } from '../../storage/generations/snapshot.js';
+import type {
+  NumberedChange,
+  NumberedChanges,
+  SnapshotInfo,
+  SummarySnapshot,
+} from '../../storage/generations/snapshot.js';
 import type { ExportChunk, ExportOptions, Summary } from '../../storage/summaries/summary-store.js';
 import type { Tombstone } from '../../storage/summaries/tables.js';
 import { tombstoneOf } from '../../storage/summaries/tombstones.js';
@@ -25,7 +31,9 @@ export interface MemoryDatabaseOptions {
   readonly now?: () => UnixSeconds;
 }
 
-type Row = Complete<Summary>;
+/** With the numbers of the object's last change and of the one that made its content. */
+type Row = Complete<Summary> & { readonly sequence: number };
+type NumberedTombstone = Tombstone & { readonly sequence: number };
 
 /**
  * The objects that a gatherd serves, held in memory. Every change is visible to the next command; a transfer that runs
@@ -36,7 +44,8 @@ type Row = Complete<Summary>;
  */
 export class MemoryDatabase implements SnapshotSource {
   readonly #rows = new Map<string, Row>();
-  readonly #tombstones = new Map<string, Tombstone>();
+  readonly #tombstones = new Map<string, NumberedTombstone>();
+  readonly #origin = randomUUID();
   readonly #gatherer: GathererNames;
   readonly #now: () => UnixSeconds;
   #changes = 1;
@@ -65,9 +74,9 @@ export class MemoryDatabase implements SnapshotSource {
     const soif = addGatherer(dated, this.#gatherer) ?? encodeSoif(dated);
     const { updateTime = 0, timeToLive } = timesOf(dated);
     const { url } = object;
-    this.#rows.set(url, { url, updateTime, timeToLive, soif, contentTime: updateTime });
+    const sequence = ++this.#changes;
+    this.#rows.set(url, { url, updateTime, timeToLive, soif, contentTime: updateTime, sequence });
     this.#tombstones.delete(url);
-    this.#changes++;
   }
 
   /**
@@ -81,8 +90,8 @@ export class MemoryDatabase implements SnapshotSource {
     this.#rows.delete(url);
     const deletionTime = this.#now();
     const record = tombstoneOf(row, deletionTime);
-    if (record !== undefined) this.#tombstones.set(url, { ...record, url, deletionTime });
-    this.#changes++;
+    const sequence = ++this.#changes;
+    if (record !== undefined) this.#tombstones.set(url, { ...record, url, deletionTime, sequence });
     return true;
   }
 
@@ -93,7 +102,9 @@ export class MemoryDatabase implements SnapshotSource {
   async open(): Promise<SummarySnapshot> {
     const now = this.#now();
     for (const [url, { expires }] of this.#tombstones) if (expires < now) this.#tombstones.delete(url);
-    return new MemorySnapshot(this.#changes, new Map(this.#rows), [...this.#tombstones.values()]);
+    return new MemorySnapshot(this.#changes, this.#origin, new Map(this.#rows), [
+      ...this.#tombstones.values(),
+    ]);
   }
 
   /** Old generations hold no files, so that the next command is early enough for a new one. */
@@ -109,16 +120,19 @@ class MemorySnapshot implements SummarySnapshot {
   /** Ascending by (Update-Time, URL), the order of an export (GATHERD-4.6). */
   readonly #sorted: readonly Row[];
   readonly #rows: ReadonlyMap<string, Row>;
-  readonly #tombstones: readonly Tombstone[];
+  readonly #tombstones: readonly NumberedTombstone[];
+  readonly numbered: NumberedChanges;
   #info: SnapshotInfo | undefined;
 
   constructor(
     readonly generation: number,
+    origin: string,
     rows: ReadonlyMap<string, Row>,
-    tombstones: readonly Tombstone[],
+    tombstones: readonly NumberedTombstone[],
   ) {
     this.#rows = rows;
     this.#tombstones = tombstones;
+    this.numbered = { origin, sequence: generation, after: (sequence) => this.#changesAfter(sequence) };
     this.#sorted = [...rows.values()].sort((a, b) => a.updateTime - b.updateTime || (a.url < b.url ? -1 : 1));
   }
 
@@ -159,6 +173,17 @@ class MemorySnapshot implements SummarySnapshot {
   async *deletionsSince(since: UnixSeconds): AsyncGenerator<readonly Tombstone[], void, undefined> {
     const found = this.#tombstones.filter(({ deletionTime }) => deletionTime >= since);
     if (found.length > 0) yield found;
+  }
+
+  async *#changesAfter(from: number): AsyncGenerator<readonly NumberedChange[], void, undefined> {
+    const deleted = this.#tombstones.map((row) => ({ ...row, kind: 'deleted' as const }));
+    const present = this.#sorted.map((row) => ({
+      ...row,
+      kind: 'present' as const,
+      contentSequence: row.sequence,
+    }));
+    const changes = [...deleted, ...present].filter(({ sequence }) => sequence > from);
+    if (changes.length > 0) yield changes.sort((a, b) => a.sequence - b.sequence);
   }
 
   async get(url: string): Promise<Uint8Array | undefined> {

@@ -19,8 +19,10 @@ import type { CurrentSnapshot } from './current-snapshot.js';
 import {
   compressToMember,
   type ExportCount,
+  hasChange,
   hasOtherSections,
   streamChanges,
+  streamNumbered,
   streamUpdate,
 } from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
@@ -256,16 +258,24 @@ class Session {
     this.#context.counts.transfers++;
     transferChannel.publish(transfer);
     this.#log.info(`sent ${count.objects} objects, ${bytes} bytes`);
-    return this.#engine.dataDone('update', count.objects);
+    const { numbered } = lease.snapshot ?? {};
+    return this.#engine.dataDone('update', { objects: count.objects, last: numbered });
   }
 
   /** Returns the stream of an update, assembled from the ready-made blocks if possible. */
   async #stream(
-    { since, compressed, sections }: UpdateRequest,
+    { since: time, compressed, sections, after }: UpdateRequest,
     snapshot: SummarySnapshot | undefined,
     count: ExportCount,
   ): Promise<AsyncIterable<Uint8Array>> {
     const { signal } = this.#connection;
+    const numbered = after === undefined ? undefined : snapshot?.numbered;
+    if (after !== undefined && numbered !== undefined && hasChange(numbered, after)) {
+      const stream = streamNumbered(numbered, after.sequence, sections, count, signal);
+      return compressed ? compressToMember(stream) : stream;
+    }
+    // GATHERD-6.13: a client that knows the numbers of another database knows nothing of this one.
+    const since = numbered === undefined ? time : 0;
     if (sections && snapshot !== undefined && (await hasOtherSections(snapshot, since))) {
       const stream = streamChanges(snapshot, since, count, signal);
       return compressed ? compressToMember(stream) : stream;

@@ -42,7 +42,15 @@ import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { RegistryRows } from './registry-rows.js';
 import { type RepairedTimes, repairTimes, resetPoints } from './repair-times.js';
-import { BROKER_COUNTERS, CHANGES, ENTRIES, POINTS, type StoreChange, URLS } from './tables.js';
+import {
+  BROKER_COUNTERS,
+  CHANGES,
+  ENTRIES,
+  POINTS,
+  type PointState,
+  type StoreChange,
+  URLS,
+} from './tables.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
   /**
@@ -63,6 +71,8 @@ export interface CollectionPointState {
    * everything.
    */
   readonly last: UnixSeconds;
+  /** The last change of a Gatherer's database that was received (GATHERD-6.13). */
+  readonly mark?: { readonly origin: string; readonly sequence: number } | undefined;
 }
 
 /** Objects or removals that are deleted in one batch. */
@@ -81,7 +91,7 @@ const openDirectories = new Set<string>();
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
   /** The state of each collection point (GATHERD-13.6), by {@link CollectionPointState.key}. */
-  readonly points: Table<string, { readonly last: UnixSeconds }>;
+  readonly points: Table<string, PointState>;
   /** The Registry's entries, by OID. */
   readonly entries: Table<number, RegistryEntry>;
   readonly #sync: boolean;
@@ -163,7 +173,8 @@ export class BrokerStore implements AsyncDisposable {
       const result = await applyChanges(rows, changes, observe, options);
       if (point !== undefined) {
         const last = requireInteger(point.last, 'last');
-        rows.change(POINTS.put(point.key, { last }));
+        const { origin = '', sequence = 0 } = point.mark ?? {};
+        rows.change(POINTS.put(point.key, { last, origin, sequence }));
       }
       return result;
     });

@@ -89,10 +89,16 @@ export interface ApplyOptions {
    * Update-Time.
    */
   readonly relayed?: boolean;
+  /**
+   * The changes are those after the last one that was received from the same Gatherer, by their numbers
+   * (GATHERD-6.13): each is newer than the stored object.
+   */
+  readonly numbered?: boolean;
 }
 
 interface ParsedChange extends CollectedChange {
   readonly relayed: boolean;
+  readonly numbered: boolean;
   readonly book: Bookkeeping;
   /** Identity of the object's removal; undefined if the object does not name its Gatherer. */
   readonly identity: RemovalIdentity | undefined;
@@ -109,9 +115,9 @@ export async function applyChanges(
   rows: RegistryRows,
   changes: readonly CollectedChange[],
   observe?: ApplyObserver,
-  { relayed = false }: ApplyOptions = {},
+  { relayed = false, numbered = false }: ApplyOptions = {},
 ): Promise<ApplyResult> {
-  const parsed = changes.map((change) => parseChange(change, relayed));
+  const parsed = changes.map((change) => parseChange(change, relayed, numbered));
   await loadRows(rows, parsed);
 
   const counts = { ...NO_COUNTS };
@@ -137,11 +143,12 @@ export async function applyChanges(
 function parseChange(
   { kind, object, bytes, expired = false, arrivalTime = false }: CollectedChange,
   relayed: boolean,
+  numbered: boolean,
 ): ParsedChange {
   const book = readBookkeeping(object);
   const entry = { ...entryOf(0, object, book, bytes.length), arrivalTime };
   const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
-  return { kind, object, bytes, expired, relayed, book, identity, entry, mark: contentMark(entry) };
+  return { kind, object, bytes, expired, relayed, numbered, book, identity, entry, mark: contentMark(entry) };
 }
 
 async function loadRows(rows: RegistryRows, changes: readonly ParsedChange[]): Promise<void> {
@@ -221,11 +228,17 @@ function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
  * Update-Time is not: the stored time is that of a wrong clock. Brokers among themselves keep the order of the
  * times, which is the same for all of them.
  */
-function winsByArrival(rows: RegistryRows, old: RegistryEntry, { relayed, entry }: ParsedChange): boolean {
-  if (relayed || (old.arrivalTime !== true && old.updateTime <= rows.now)) return false;
-  if (old.updateTime === entry.updateTime && old.md5 === entry.md5) return false;
+function winsByArrival(rows: RegistryRows, old: RegistryEntry, change: ParsedChange): boolean {
+  const { entry } = change;
+  if (!isDecidedByArrival(old, change) && (change.relayed || old.updateTime <= rows.now)) return false;
+  if (!change.numbered && old.updateTime === entry.updateTime && old.md5 === entry.md5) return false;
   // The same version again, with its own time.
   return old.md5 === '' || old.md5 !== entry.md5 || old.length !== entry.length;
+}
+
+/** Whether the order of arrival decides, not that of the times. */
+function isDecidedByArrival(old: RegistryEntry, { relayed, numbered }: ParsedChange): boolean {
+  return !relayed && (numbered || old.arrivalTime === true);
 }
 
 /** Stores a version under the time after that of the former one, so that every Broker takes it for newer. */
@@ -263,9 +276,7 @@ function refresh(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Ou
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
   if (known.length === 0) return isRemoved(rows, change) ? 'duplicates' : 'unknown';
 
-  const older = known.filter(
-    (entry) => entry.updateTime < updateTime || (entry.arrivalTime === true && !change.relayed),
-  );
+  const older = known.filter((entry) => entry.updateTime < updateTime || isDecidedByArrival(entry, change));
   const stored = older.map(({ oid }) => rows.object(oid));
   const missing = older.find((_, i) => stored[i] === undefined);
   if (missing !== undefined) return { rejected: `object ${missing.oid} has no stored bytes` };
@@ -320,7 +331,7 @@ function remove(rows: RegistryRows, change: ParsedChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
   const expired = known.filter(
-    (entry) => !isNewer(entry, book.updateTime) || (entry.arrivalTime === true && !change.relayed),
+    (entry) => !isNewer(entry, book.updateTime) || isDecidedByArrival(entry, change),
   );
   for (const entry of expired) removeAndRecord(rows, entry, book.updateTime);
   if (expired.length > 0) return 'deleted';

@@ -80,7 +80,7 @@ export async function resetPoints(level: Level, rows: RegistryRows, latest: numb
     for (const [i, key] of keys.entries()) {
       const state = states[i];
       if (state === undefined || state.last <= latest) continue;
-      rows.change(POINTS.put(key, { ...state, last: 0 }));
+      rows.change(POINTS.put(key, { last: 0, origin: '', sequence: 0 }));
       reset++;
     }
   }

@@ -93,11 +93,17 @@ export const CHANGES = new TableFormat(
   ({ oid, kind }) => ({ oid, removed: kind === 'remove' }),
 );
 
+/** What was received from a collection point. */
+export interface PointState {
+  readonly last: UnixSeconds;
+  /** The name of the Gatherer's database (GATHERD-6.13); empty if it has none. */
+  readonly origin: string;
+  /** Number of its last change that was received; 0 = everything is requested. */
+  readonly sequence: number;
+}
+
 /** The state of each collection point, by its key. */
-export const POINTS = new TableFormat(
-  textKeys(TABLE.points),
-  rowCodec<{ readonly last: UnixSeconds }>('CollectionPoint'),
-);
+export const POINTS = new TableFormat(textKeys(TABLE.points), rowCodec<PointState>('CollectionPoint'));
 
 /** The removals of objects (BT-5). */
 export const REMOVALS = new TableFormat<RemovalIdentity, Removal>(

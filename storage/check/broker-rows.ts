@@ -178,7 +178,7 @@ export async function mendBrokerRows(level: Level): Promise<{ objects: number; d
   };
   const points: RowChange[] = [];
   for await (const keys of new Table(level, POINTS).keyPages())
-    for (const key of keys) points.push(POINTS.put(key, { last: 0 }));
+    for (const key of keys) points.push(POINTS.put(key, { last: 0, origin: '', sequence: 0 }));
   await level.write([...points, BROKER_COUNTERS.put(counters)], true);
   return { objects, dropped };
 }

@@ -86,7 +86,9 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
   }
   await dropOrphans(level);
   for await (const page of new Table(level, TOMBSTONES).keyPages())
-    await level.write(page.map(({ url, deletionTime }) => TOMBSTONE_IDENTITIES.put(url, deletionTime)));
+    await level.write(
+      page.map(({ url, deletionTime }) => TOMBSTONE_IDENTITIES.put(url, { deletionTime, sequence: 0 })),
+    );
   for await (const page of new Table(level, ROWS.documents).entryPages(PAGE)) {
     const updateTimes = await new Table(level, IDENTITIES).getMany(page.map(([url]) => url));
     const lost = page.filter(([, { updateTime }], i) => updateTime > 0 && updateTimes[i] === undefined);
@@ -95,7 +97,10 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
   }
   const summaries = await level.count(tableRange(TABLE.summaries));
   const tombstones = await level.count(tableRange(TABLE.tombstones));
-  await level.write([GATHERER_COUNTERS.put({ summaries, tombstones })], true);
+  // Without a name for its numbers, collectors ask for everything.
+  const [last] = await level.pageOfKeys(tableRange(TABLE.sequences), { limit: 1, reverse: true });
+  const sequence = last === undefined ? 0 : keyOrder(last);
+  await level.write([GATHERER_COUNTERS.put({ summaries, tombstones, sequence, origin: '' })], true);
   return { objects: summaries, dropped };
 }
 

@@ -4,7 +4,13 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { ROWS } from '../gatherer/tables.js';
 import type { Level, StoreKind } from '../level/level.js';
-import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
+import {
+  GATHERER_COUNTERS,
+  IDENTITIES,
+  SEQUENCES,
+  TOMBSTONE_IDENTITIES,
+  TOMBSTONES,
+} from '../summaries/tables.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
 
@@ -15,7 +21,7 @@ const PAGE = { limit: 1000, bytes: 1 << 20 };
 const CHECKED = {
   gatherer: {
     counters: GATHERER_COUNTERS,
-    tables: [IDENTITIES, TOMBSTONES, TOMBSTONE_IDENTITIES, ...Object.values(ROWS)],
+    tables: [IDENTITIES, SEQUENCES, TOMBSTONES, TOMBSTONE_IDENTITIES, ...Object.values(ROWS)],
   },
   broker: { counters: BROKER_COUNTERS, tables: [ENTRIES, URLS, MARKS, CHANGES, POINTS, REMOVALS] },
 } as const;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { StateError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -138,7 +139,7 @@ export class GathererStore implements AsyncDisposable {
       const seal = known ?? (await LoginSeal.create(directory));
       return new GathererStore(
         level,
-        await GATHERER_COUNTERS.read(level),
+        named(await GATHERER_COUNTERS.read(level)),
         await LinkTables.open(level),
         seal,
         options,
@@ -266,6 +267,12 @@ export class GathererStore implements AsyncDisposable {
   static async cloneClosed(source: string, target: string): Promise<void> {
     await cloneDatabase(source, target);
     await LoginSeal.copy(source, target);
+    // What was published since has numbers that the copy gives to other changes.
+    await using level = await Level.open(target, { kind: 'gatherer', create: false });
+    const counters = await GATHERER_COUNTERS.read(level);
+    if (counters.origin !== '') {
+      await level.write([GATHERER_COUNTERS.put({ ...counters, origin: newOrigin() })], true);
+    }
   }
 
   /** Waits for batches and publications in progress, then closes the files. */
@@ -297,7 +304,7 @@ export class GathererStore implements AsyncDisposable {
   /** After a failed write: whether it took effect shows in the counters, which are written with it. */
   #recover(): Promise<void> {
     return this.#level.recover(async () => {
-      this.#counters = await GATHERER_COUNTERS.read(this.#level);
+      this.#counters = named(await GATHERER_COUNTERS.read(this.#level), this.#counters.origin);
       await this.links.reload();
     });
   }
@@ -370,6 +377,7 @@ export class GathererStore implements AsyncDisposable {
     for (const row of linked.rows) rows.push(row);
     for (const { content } of group) for (const row of content.rows) rows.push(row);
     if (
+      counters.sequence !== this.#counters.sequence ||
       counters.summaries !== this.#counters.summaries ||
       counters.tombstones !== this.#counters.tombstones
     ) {
@@ -382,6 +390,15 @@ export class GathererStore implements AsyncDisposable {
     linked.written();
     this.#counters = counters;
   }
+}
+
+/** The counters with the name of the database, which the first change writes. */
+function named(counters: GathererCounters, name = newOrigin()): GathererCounters {
+  return counters.origin === '' ? { ...counters, origin: name } : counters;
+}
+
+function newOrigin(): string {
+  return randomBytes(8).toString('hex');
 }
 
 /** Estimates how many rows a batch changes. */

@@ -5,7 +5,9 @@ import type { Complete } from '../../protocols/defined.js';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { requireSums } from '../files/checksums.js';
+import { orderedKey, TABLE } from '../level/keys.js';
 import { Level } from '../level/level.js';
+import { Table } from '../level/table.js';
 import type { GathererCounters } from '../records/records.js';
 import {
   type ExportChunk,
@@ -13,12 +15,15 @@ import {
   type Summary,
   SummaryStore,
 } from '../summaries/summary-store.js';
-import { GATHERER_COUNTERS, type Tombstone } from '../summaries/tables.js';
+import { GATHERER_COUNTERS, SEQUENCES, TOMBSTONES, type Tombstone } from '../summaries/tables.js';
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { addGathererToBytes } from './export/gatherer-defaults.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { writeExport } from './export/write-export.js';
+
+/** Changes that are read together. */
+const PAGE_CHANGES = 512;
 
 /** The answers of INFO about a database (GATHERD-8.1, 8.4). */
 export interface SnapshotInfo {
@@ -34,6 +39,28 @@ export interface SnapshotInfo {
   /** The Gatherer of the newest object, if the object names it completely (SOIF-6.5). */
   readonly gatherer?: GathererNames;
 }
+
+/** The changes of a database by their numbers (GATHERD-6.13). */
+export interface NumberedChanges {
+  /** The name of the database to which the numbers belong. */
+  readonly origin: string;
+  /** Number of the last change. */
+  readonly sequence: number;
+  /** The last change of each URL that has a number above this one, in their order, in pages. */
+  after(sequence: number, options?: ExportOptions): AsyncIterable<readonly NumberedChange[]>;
+}
+
+/** A changed object, or a deleted one. */
+export type NumberedChange =
+  | {
+      readonly kind: 'present';
+      readonly url: string;
+      /** The object's bytes. */
+      readonly soif: Uint8Array;
+      /** Number of the change that made its content. */
+      readonly contentSequence: number;
+    }
+  | { readonly kind: 'deleted'; readonly url: string; readonly soif: Uint8Array };
 
 /** The summaries of one generation. Later publications do not change it. */
 export interface SummarySnapshot extends AsyncDisposable {
@@ -53,6 +80,8 @@ export interface SummarySnapshot extends AsyncDisposable {
   summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Complete<Summary>[]>;
   /** Deletions at or after `since` (GATHERD-4.9), in pages. */
   deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
+  /** Absent if the changes of the database have no numbers. */
+  readonly numbered?: NumberedChanges | undefined;
   /** The object's bytes. */
   get(url: string): Promise<Uint8Array | undefined>;
   info(): Promise<SnapshotInfo>;
@@ -102,16 +131,23 @@ class LevelSnapshot implements SummarySnapshot {
   readonly #summaries: SummaryStore;
   readonly #tombstones: TombstoneStore;
   readonly count: number;
+  readonly numbered: NumberedChanges | undefined;
   #users = 1;
   #opened = true;
 
   constructor(
     readonly generation: number,
     level: Level,
-    { summaries, tombstones }: GathererCounters,
+    { summaries, tombstones, origin, sequence }: GathererCounters,
     readonly ready: ReadyExport,
   ) {
     this.#level = level;
+    if (origin !== '')
+      this.numbered = {
+        origin,
+        sequence,
+        after: (from, options = {}) => this.#whileOpen(this.#changesAfter(from, options)),
+      };
     this.count = summaries;
     this.#summaries = new SummaryStore(level, () => summaries);
     this.#tombstones = new TombstoneStore(level, () => tombstones);
@@ -136,6 +172,33 @@ class LevelSnapshot implements SummarySnapshot {
 
   async *deletionsSince(since: UnixSeconds): AsyncGenerator<readonly Tombstone[], void, undefined> {
     yield* this.#whileOpen(this.#tombstones.since(since));
+  }
+
+  async *#changesAfter(
+    from: number,
+    { signal }: ExportOptions,
+  ): AsyncGenerator<readonly NumberedChange[], void, undefined> {
+    const range = { ...SEQUENCES.keys.range, gte: orderedKey(TABLE.sequences, from + 1) };
+    for await (const page of new Table(this.#level, SEQUENCES).pages({
+      range,
+      limit: PAGE_CHANGES,
+      signal,
+    })) {
+      const summaries = await this.#summaries.at(page);
+      const deleted = page.filter(({ contentSequence }) => contentSequence === 0);
+      const tombstones = await new Table(this.#level, TOMBSTONES).getMany(
+        deleted.map(({ url, updateTime }) => ({ url, deletionTime: updateTime })),
+      );
+      const gone = new Map(tombstones.flatMap((found) => (found === undefined ? [] : [[found.url, found]])));
+      yield page.flatMap(({ url, contentSequence }, i): NumberedChange[] => {
+        const tombstone = contentSequence === 0 ? gone.get(url) : undefined;
+        if (tombstone !== undefined) return [{ kind: 'deleted', url, soif: tombstone.soif }];
+        const summary = contentSequence === 0 ? undefined : summaries[i];
+        if (summary === undefined) return [];
+        const soif = addGathererToBytes(summary.soif, this.ready.defaults);
+        return [{ kind: 'present', url, soif, contentSequence }];
+      });
+    }
   }
 
   async get(url: string): Promise<Uint8Array | undefined> {

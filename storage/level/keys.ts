@@ -8,6 +8,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     00 name                              schema and counters            both
  *     S  update-time u64 BE, url           Summary                        gatherer
  *     N  content time u64 BE, url          the object's bytes (summaries/summary-rows.ts)
+ *     s  number of the change u64 BE, url  SummarySequence
  *     I  url                               SummaryIdentity
  *     Z  deletion time u64 BE, url         Tombstone
  *     z  url                               TombstoneIdentity
@@ -42,6 +43,7 @@ export const TABLE = {
   system: 0x00,
   summaries: 0x53,
   summaryContents: 0x4e,
+  sequences: 0x73,
   identities: 0x49,
   tombstones: 0x5a,
   tombstoneIdentities: 0x7a,

@@ -199,6 +199,10 @@ export interface SchemaRecord {
 export interface GathererCounters {
   readonly summaries: number;
   readonly tombstones: number;
+  /** Number of the last change of a summary (GATHERD-6.13). */
+  readonly sequence: number;
+  /** Random name of the database to which the numbers belong; empty if it has no name yet. */
+  readonly origin: string;
 }
 
 export interface LinkCounters {
@@ -226,6 +230,9 @@ export interface SummaryRecord {
    * known.
    */
   readonly lastModificationTime?: UnixSeconds;
+  /** Number of its last change, and of the one that made its content; 0 in rows of earlier versions. */
+  readonly sequence?: number;
+  readonly contentSequence?: number;
   /** Of the object, bytes. Rows of earlier versions have 0. */
   readonly length?: number;
 }

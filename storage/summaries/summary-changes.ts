@@ -14,7 +14,7 @@ import {
   summaryKey,
 } from './summary-rows.js';
 import type { Summary } from './summary-store.js';
-import { IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from './tables.js';
+import { IDENTITIES, SEQUENCES, TOMBSTONE_IDENTITIES, TOMBSTONES, type TombstoneIdentity } from './tables.js';
 import { tombstoneOf } from './tombstones.js';
 
 /** A change of a summary. The rows that it affects depend on the Update-Time of the URL's stored summary. */
@@ -54,27 +54,33 @@ export async function summaryRows(
   counters: GathererCounters,
 ): Promise<{ readonly rows: RowChange[]; readonly counters: GathererCounters }> {
   const updateTimes = await loadUpdateTimes(level, changes);
-  const deletionTimes = await loadTombstones(level, changes, updateTimes, counters);
+  const deletions = await loadTombstones(level, changes, updateTimes, counters);
   const stored = await loadStored(level, changes, updateTimes);
   const rows: RowChange[] = [];
-  let { summaries, tombstones } = counters;
+  let { summaries, tombstones, sequence } = counters;
 
   const put = (summary: Summary): void => {
     const { url, updateTime, contentTime = updateTime } = summary;
-    const deletionTime = deletionTimes.get(url);
-    if (deletionTime !== undefined) removeTombstone(url, deletionTime);
+    const tombstone = deletions.get(url);
+    if (tombstone !== undefined) removeTombstone(url, tombstone);
     if (!stored.has(url)) summaries++;
-    replace(url, newRow({ ...summary, contentTime: contentTime || updateTime }));
+    replace(url, newRow({ ...summary, contentTime: contentTime || updateTime }), true);
   };
   const refresh = (url: string, updateTime: UnixSeconds, lastModificationTime: UnixSeconds): void => {
     const former = stored.get(url);
-    if (former !== undefined) replace(url, refreshedRow(former.row, updateTime, lastModificationTime));
+    if (former !== undefined) replace(url, refreshedRow(former.row, updateTime, lastModificationTime), false);
   };
   /** Writes a row in place of the former one. Without bytes of its object it has those of the former one. */
-  const replace = (url: string, { row, content }: ReturnType<typeof newRow>): void => {
-    const { updateTime } = row;
+  const replace = (url: string, written: ReturnType<typeof newRow>, isNew: boolean): void => {
     const former = stored.get(url);
     const previous = former?.row.updateTime;
+    sequence++;
+    const contentSequence = isNew ? sequence : former?.row.contentSequence || sequence;
+    const row = { ...written.row, sequence, contentSequence };
+    const { content } = written;
+    const { updateTime } = row;
+    if (former !== undefined) removeSequence(url, former.row.sequence);
+    rows.push(SEQUENCES.put({ sequence, url }, { sequence, url, updateTime, contentSequence }));
     if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
     rows.push({ key: summaryKey(updateTime, url), value: encodeSummaryRow(row) });
     const key = contentKey(row);
@@ -91,6 +97,7 @@ export async function summaryRows(
     const { row, content } = former;
     const key = contentKey(row);
     rows.push({ key: summaryKey(row.updateTime, url) }, IDENTITIES.delete(url));
+    removeSequence(url, row.sequence);
     if (key !== undefined) rows.push({ key });
     stored.delete(url);
     summaries--;
@@ -101,24 +108,38 @@ export async function summaryRows(
     const tombstone = tombstoneOf(summary, deletionTime);
     if (tombstone === undefined) return;
     const key = { url, deletionTime };
-    rows.push(TOMBSTONES.put(key, { ...key, ...tombstone }), TOMBSTONE_IDENTITIES.put(url, deletionTime));
-    deletionTimes.set(url, deletionTime);
+    sequence++;
+    const number = { sequence, url, updateTime: deletionTime, contentSequence: 0 };
+    rows.push(
+      TOMBSTONES.put(key, { ...key, ...tombstone }),
+      TOMBSTONE_IDENTITIES.put(url, { deletionTime, sequence }),
+      SEQUENCES.put(number, number),
+    );
+    deletions.set(url, { deletionTime, sequence });
     tombstones++;
   };
-  const removeTombstone = (url: string, deletionTime: UnixSeconds): void => {
+  const removeTombstone = (url: string, tombstone: TombstoneIdentity): void => {
+    const { deletionTime } = tombstone;
     rows.push(TOMBSTONES.delete({ url, deletionTime }), TOMBSTONE_IDENTITIES.delete(url));
-    deletionTimes.delete(url);
+    removeSequence(url, tombstone.sequence);
+    deletions.delete(url);
     tombstones--;
+  };
+  /** Rows of earlier versions have no number. */
+  const removeSequence = (url: string, number: number): void => {
+    if (number > 0) rows.push(SEQUENCES.delete({ sequence: number, url }));
   };
 
   for (const change of changes) {
     if (change.kind === 'put') put(change.summary);
     else if (change.kind === 'refresh') refresh(change.url, change.updateTime, change.lastModificationTime);
     else if (change.kind === 'delete') remove(change.url, change.deletedAt);
-    else if (deletionTimes.get(change.url) === change.deletionTime)
-      removeTombstone(change.url, change.deletionTime);
+    else {
+      const tombstone = deletions.get(change.url);
+      if (tombstone?.deletionTime === change.deletionTime) removeTombstone(change.url, tombstone);
+    }
   }
-  return { rows, counters: { summaries, tombstones } };
+  return { rows, counters: { ...counters, summaries, tombstones, sequence } };
 }
 
 function urlOf(change: SummaryChange): string {
@@ -150,13 +171,13 @@ async function loadUpdateTimes(
   return updateTimes;
 }
 
-/** The deletion times of those URLs that have no summary. */
+/** The tombstones of those URLs that have no summary. */
 async function loadTombstones(
   level: Level,
   changes: readonly SummaryChange[],
   updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
   { tombstones }: GathererCounters,
-): Promise<Map<string, UnixSeconds>> {
+): Promise<Map<string, TombstoneIdentity>> {
   if (tombstones === 0) return new Map();
   const urls = [...new Set(changes.map(urlOf))].filter((url) => updateTimes.get(url) === undefined);
   return new Table(level, TOMBSTONE_IDENTITIES).getMap(urls);

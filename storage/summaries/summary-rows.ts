@@ -16,6 +16,9 @@ const MIN_CONTENT_BYTES = 1024;
 
 const OTHER_CHECKSUM = 'has another checksum than when it was stored';
 
+/** A row gets its numbers when it is written. */
+const NO_NUMBERS = { sequence: 0, contentSequence: 0 } as const;
+
 /** A summary's row. */
 export type SummaryRow = Required<SummaryRecord> & { readonly url: string; readonly updateTime: UnixSeconds };
 
@@ -34,7 +37,7 @@ export function newRow(
 ): { readonly row: SummaryRow; readonly content: Uint8Array | undefined } {
   const { updateTime, contentTime, soif } = summary;
   const crc = summaryCrc(updateTime, soif);
-  const row = { ...summary, crc, length: soif.length, lastModificationTime: 0 };
+  const row = { ...summary, ...NO_NUMBERS, crc, length: soif.length, lastModificationTime: 0 };
   // Time 0 means that the object has no Update-Time.
   const isSeparate = contentTime === updateTime && updateTime > 0 && soif.length >= MIN_CONTENT_BYTES;
   return isSeparate

@@ -30,6 +30,9 @@ export interface Summary {
   readonly contentTime?: UnixSeconds | undefined;
 }
 
+/** Where a summary is stored. */
+export type SummaryPlace = Pick<Summary, 'url' | 'updateTime'>;
+
 export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
 }
@@ -110,6 +113,17 @@ export class SummaryStore {
         }
       }
     }
+  }
+
+  /** The summaries of these URLs at these times; undefined if a summary is no longer there. */
+  async at(keys: readonly SummaryPlace[]): Promise<(Complete<Summary> | undefined)[]> {
+    const rowKeys = keys.map(({ updateTime, url }) => summaryKey(updateTime, url));
+    const values = await this.#level.getMany(rowKeys);
+    const rows = values.flatMap((value, i) => (value === undefined ? [] : [[rowKeys[i]!, value] as const]));
+    const summaries = new Map<string, Complete<Summary>>();
+    for (const part of this.#parts(rows))
+      for (const summary of await this.#summaries(part)) summaries.set(summary.url, summary);
+    return keys.map(({ url }) => summaries.get(url));
   }
 
   /** The bytes of the objects with `Update-Time >= since`, in the same order. */

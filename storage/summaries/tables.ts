@@ -16,6 +16,8 @@ interface TombstoneKey {
 export const GATHERER_COUNTERS = new SingleRow<GathererCounters>('counters', rowCodec('GathererCounters'), {
   summaries: 0,
   tombstones: 0,
+  sequence: 0,
+  origin: '',
 });
 
 /** The Update-Time of each URL's summary. */
@@ -39,11 +41,39 @@ export const TOMBSTONES = new TableFormat<TombstoneKey, TombstoneRecord>(
   (tombstone) => tombstone,
 );
 
-/** The deletion time of each URL's tombstone. */
+/** Where each URL's tombstone is. */
+export interface TombstoneIdentity {
+  readonly deletionTime: UnixSeconds;
+  /** Number of the deletion; 0 in rows of earlier versions. */
+  readonly sequence: number;
+}
+
 export const TOMBSTONE_IDENTITIES = new TableFormat(
   urlKeys(TABLE.tombstoneIdentities),
-  rowCodec<{ readonly deletionTime: UnixSeconds }>('TombstoneIdentity'),
-).map<UnixSeconds>(
-  ({ deletionTime }) => deletionTime,
-  (deletionTime) => ({ deletionTime }),
+  rowCodec<TombstoneIdentity>('TombstoneIdentity'),
+);
+
+interface SequenceKey {
+  readonly sequence: number;
+  readonly url: string;
+}
+
+/** A change by its number (GATHERD-6.13): the last one of a URL. */
+export interface SummarySequence {
+  /** Of the summary; of the deletion if `contentSequence` is 0. */
+  readonly updateTime: UnixSeconds;
+  /** Number of the change that made the content of the summary; 0 = a tombstone. */
+  readonly contentSequence: number;
+}
+
+export const SEQUENCES = new TableFormat<SequenceKey, SummarySequence>(
+  keysOf(
+    TABLE.sequences,
+    (table, { sequence, url }) => orderedUrlKey(table, sequence, url),
+    (key) => ({ url: keyUrl(key, 9), sequence: keyOrder(key) }),
+  ),
+  rowCodec('SummarySequence'),
+).map<SummarySequence & SequenceKey>(
+  (record, key) => ({ ...key, ...record }),
+  (row) => row,
 );

@@ -1,6 +1,7 @@
 // One process for gatherd and its clients: starting one for each file takes longer than its tests.
 import '../servers/gatherd/access.test.js';
 import '../servers/gatherd/changes.test.js';
+import '../servers/gatherd/sequence.test.js';
 import '../servers/gatherd/chunk-cache.test.js';
 import '../servers/gatherd/memory-database.test.js';
 import '../clients/connection/connection.test.js';

@@ -29,6 +29,9 @@ export interface ReceivedChange {
   readonly large?: ByteSource;
 }
 
+/** What the next collection requests from. */
+export type ReceivedUpTo = Omit<CollectionPointState, 'key'>;
+
 /** Bytes applied in one batch. */
 const BATCH_BYTES = 1024 * 1024;
 
@@ -37,7 +40,9 @@ const BATCH_BYTES = 1024 * 1024;
  * unless an object is large.
  */
 export class Applier {
-  readonly #options: ApplyOptions;
+  #options: ApplyOptions;
+  /** The largest Update-Time that earlier collections received from the point. */
+  readonly #known: UnixSeconds;
   #batch: CollectedChange[] = [];
   #bytes = 0;
   /**
@@ -51,9 +56,16 @@ export class Applier {
     readonly context: CollectContext,
     readonly tally: Tally,
     options: ApplyOptions = {},
+    known: UnixSeconds = 0,
   ) {
     this.#options = options;
+    this.#known = known;
     this.#maxObjects = context.limits.batchObjects ?? 256;
+  }
+
+  /** Sets whether the changes that follow are newer than what is stored (GATHERD-6.13). */
+  set numbered(numbered: boolean) {
+    if (numbered !== (this.#options.numbered ?? false)) this.#options = { ...this.#options, numbered };
   }
 
   /** Adds a change that arrived from a peer. */
@@ -106,8 +118,8 @@ export class Applier {
    * @returns why the transfer is not complete; undefined if it is
    * @throws StorageError when the store or the index fails
    */
-  async collect(key: string, receive: () => Promise<UnixSeconds | undefined>): Promise<string | undefined> {
-    let next: UnixSeconds | undefined;
+  async collect(key: string, receive: () => Promise<ReceivedUpTo | undefined>): Promise<string | undefined> {
+    let next: ReceivedUpTo | undefined;
     let error: string | undefined;
     try {
       next = await receive();
@@ -118,7 +130,7 @@ export class Applier {
     // A failure of the store or the index is thrown here and ends the collection.
     await this.#inFlight;
     this.context.signal.throwIfAborted();
-    await this.finish(next === undefined ? undefined : { key, last: next });
+    await this.finish(next === undefined ? undefined : { key, ...next });
     return error;
   }
 
@@ -142,13 +154,20 @@ export class Applier {
   #withTimeOfArrival(change: CollectedChange): CollectedChange | Promise<CollectedChange> {
     const now = this.context.now();
     const updateTime = change.object.number('Update-Time');
-    if (updateTime === undefined || updateTime <= now + MAX_AHEAD) return change;
-    this.tally.countAhead(change.object.url, updateTime);
+    if (updateTime === undefined) return change;
+    if (updateTime > now + MAX_AHEAD) this.tally.countAhead(change.object.url, updateTime);
+    else if (change.expired !== true || !this.#isBehind(updateTime)) return change;
     const renewed = [['Update-Time', String(now)]] as const;
     const object = change.object.with(renewed);
-    const arrived = { ...change, object, arrivalTime: true };
+    const kind = change.expired === true ? 'update' : change.kind;
+    const arrived = { ...change, kind, expired: false, object, arrivalTime: true };
     if (change.bytes instanceof Uint8Array) return { ...arrived, bytes: encodeSoif(object) };
     return rewritten(change.bytes, renewed).then((bytes) => ({ ...arrived, bytes }));
+  }
+
+  /** Whether a change that came after those of a later time was made with a clock that was behind. */
+  #isBehind(updateTime: UnixSeconds): boolean {
+    return this.#options.numbered === true && updateTime + MAX_AHEAD < this.#known;
   }
 
   #start(state?: CollectionPointState): void {

@@ -192,7 +192,10 @@ async function collectFromBroker(point: CollectionPoint, context: CollectContext
   const tally = new Tally(point);
   tally.arrived.connections = 1;
   const applier = new Applier(context, tally, { relayed: true });
-  const error = await applier.collect(key, () => receive(point, since, applier));
+  const error = await applier.collect(key, async () => {
+    const last = await receive(point, since, applier);
+    return last === undefined ? undefined : { last };
+  });
   // BT-27: refreshed objects that are not known are not requested; `#SINCE 0` gets them whole.
   for (const url of tally.unknown) tally.countUnknown(url);
   return tally.report(since ?? 0, error);

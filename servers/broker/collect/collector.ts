@@ -1,8 +1,9 @@
 // Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
 import { collectChanges, type GatherdChange, GatherdClient } from '../../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
+import type { SequenceMark } from '../../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { Applier } from './applier.js';
+import { Applier, type ReceivedUpTo } from './applier.js';
 import { type CollectContext, connectionLimits, largeObjects } from './context.js';
 import { type PointReport, Tally } from './report.js';
 
@@ -19,6 +20,14 @@ export function pointKey(point: CollectionPoint): string {
   return `gatherer ${point.host.toLowerCase()}:${point.port}`;
 }
 
+/** What is requested: the changes after a number, or since a time from a Gatherer without numbers. */
+interface From {
+  readonly since: UnixSeconds;
+  readonly after: SequenceMark | undefined;
+}
+
+const NOTHING = { last: 0, origin: '', sequence: 0 } as const;
+
 /** GATHERD-13.2, 13.4: whether the type is one of the Gatherer's (0 to 3). */
 export function isGathererType(type: number): boolean {
   return type >= 0 && type <= 3;
@@ -33,11 +42,13 @@ export function isGathererType(type: number): boolean {
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;
   const key = pointKey(point);
-  const last = (await context.store.points.get(key))?.last ?? firstTime(point, context);
+  const state = await context.store.points.get(key);
+  const { last, origin, sequence } = state ?? { ...NOTHING, last: firstTime(point, context) };
   const since = full ? 0 : last;
   const tally = new Tally(point);
-  const applier = new Applier(context, tally);
-  const error = await applier.collect(key, () => receiveAll(point, since, last, applier));
+  const applier = new Applier(context, tally, {}, last);
+  const after = origin === '' ? undefined : { origin, sequence };
+  const error = await applier.collect(key, () => receiveAll(point, { since, after }, last, applier));
   return tally.report(since, error);
 }
 
@@ -55,14 +66,16 @@ function firstTime({ own = false }: CollectionPoint, { store }: CollectContext):
  */
 async function receiveAll(
   point: CollectionPoint,
-  since: UnixSeconds,
+  from: From,
   last: UnixSeconds,
   applier: Applier,
-): Promise<UnixSeconds> {
+): Promise<ReceivedUpTo> {
   const { arrived } = applier.tally;
-  const next = await receive(point, since, applier);
-  if (since === 0 || arrived.received > 0) return Math.max(last, next);
-  return receive(point, 0, applier);
+  const next = await receive(point, from, applier);
+  const isNumbered = (next.mark?.sequence ?? 0) > 0;
+  if (from.since === 0 || arrived.received > 0 || isNumbered)
+    return { ...next, last: Math.max(last, next.last) };
+  return receive(point, { since: 0, after: undefined }, applier);
 }
 
 /**
@@ -70,7 +83,11 @@ async function receiveAll(
  *
  * @returns the time for the next request (GATHERD-13.6)
  */
-async function receive(point: CollectionPoint, since: UnixSeconds, applier: Applier): Promise<UnixSeconds> {
+async function receive(
+  point: CollectionPoint,
+  { since, after }: From,
+  applier: Applier,
+): Promise<ReceivedUpTo> {
   const { context, tally } = applier;
   const { signal, limits } = context;
   const { connectTimeoutMs, timeoutMs, ...receiveLimits } = connectionLimits(context);
@@ -88,6 +105,8 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
     ...receiveLimits,
     large: largeObjects(context),
     since,
+    after,
+    numbers: true,
     compression: collectionMode(point.type).compressed,
     now: context.now,
     maxFailures: limits.maxFailures ?? 5,
@@ -95,7 +114,10 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
     onRetry: ({ error, pauseMs }) => context.onRetry(error.message, pauseMs),
   });
   try {
-    for await (const change of collection) await applier.receive(change);
+    for await (const change of collection) {
+      applier.numbered = collection.numbered;
+      await applier.receive(change);
+    }
   } finally {
     tally.arrived.connections += collection.totals.connections;
   }
@@ -107,7 +129,9 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
     // The transfer is complete, even if the Gatherer closes the connection without a reply.
     await client.quit().catch(() => undefined);
   }
-  return collection.totals.next;
+  const { next, mark } = collection.totals;
+  // An object with a wrong time has to come again when the clock is right.
+  return { last: next, mark: tally.arrived.ahead > 0 ? after : mark };
 }
 
 /** GATHERD-4.4: requests objects that were refreshed but are not stored (GATHERD-5). */
