@@ -96,7 +96,7 @@ export async function repeatRounds(
   const { signal, print } = options;
   for (
     let next = begun + everyMs;
-    await waitUntil(next, signal);
+    await waitUntil(next, everyMs, signal);
     next = Math.max(next + everyMs, Date.now())
   ) {
     try {
@@ -118,10 +118,18 @@ export function nextRoundText(timeMs: number): string {
   return `The next round begins at ${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.\n`;
 }
 
-/** Returns false if it was aborted before. */
-async function waitUntil(timeMs: number, signal: AbortSignal): Promise<boolean> {
+/**
+ * Waits for a round. After the clock was set back it begins no later than the interval says: else it would be
+ * put off by as much.
+ *
+ * @returns false if it was aborted before
+ */
+async function waitUntil(timeMs: number, everyMs: number, signal: AbortSignal): Promise<boolean> {
+  let due = timeMs;
   while (!signal.aborted) {
-    const rest = timeMs - Date.now();
+    const now = Date.now();
+    due = Math.min(due, now + everyMs);
+    const rest = due - now;
     if (rest <= 0) return true;
     await pause(Math.min(rest, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   }
