@@ -194,7 +194,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
   #nextMark(): SequenceMark | undefined {
     const last = this.#last;
     if (last === undefined) return undefined;
-    const isWhole = this.#numbered || (this.#since === 0 && !this.#resume.resumed);
+    // An update since 1 has every object, too.
+    const isWhole = this.#numbered || (this.#since <= 1 && !this.#resume.resumed);
     return isWhole ? last : { origin: last.origin, sequence: 0 };
   }
 

@@ -274,8 +274,9 @@ class Session {
       const stream = streamNumbered(numbered, after.sequence, sections, count, signal);
       return compressed ? compressToMember(stream) : stream;
     }
-    // GATHERD-6.13: a client that knows the numbers of another database knows nothing of this one.
-    const since = numbered === undefined ? time : 0;
+    // GATHERD-6.13: a client that knows the numbers of another database knows nothing of this one. An update
+    // since 1 has every object and every deletion.
+    const since = numbered === undefined ? time : 1;
     if (sections && snapshot !== undefined && (await hasOtherSections(snapshot, since))) {
       const stream = streamChanges(snapshot, since, count, signal);
       return compressed ? compressToMember(stream) : stream;
