@@ -103,9 +103,10 @@ for (const [name, client, server, closes] of DIALOGUES) {
 t.test('GATHERD-2.1: HELP lists the commands as 200 lines', async (t) => {
   const { output } = new ServerRig().start().feed(bytes('HELP\n'));
   const lines = output.slice(GREETING.length).trimEnd().split('\n');
-  const verbs = 'HELLO|HELP|INFO|SEND-OBJECT|SEND-UPDATE|SET compression|SET changes|SET sequence|SET line-end|QUIT'.split(
-    '|',
-  );
+  const verbs =
+    'HELLO|HELP|INFO|SEND-OBJECT|SEND-UPDATE|SET compression|SET changes|SET sequence|SET line-end|QUIT'.split(
+      '|',
+    );
   t.equal(lines.length, verbs.length);
   for (const [i, verb] of verbs.entries()) t.ok(lines[i]?.startsWith(`200 - ${verb}`), lines[i] ?? '');
 });
