@@ -374,8 +374,8 @@ t.test("GATHERD-13.6 the point's state is written with the batch; all data survi
 
   const again = await BrokerStore.open(directory);
   t.same([again.count, again.lastSequence], [1, 1], 'the failed call stores nothing');
-  t.same(await again.points.get('g.test:8500'), { last: 77 });
-  t.same(await again.points.get('other'), { last: 0 });
+  t.same(await again.points.get('g.test:8500'), { last: 77, origin: '', sequence: 0 });
+  t.same(await again.points.get('other'), { last: 0, origin: '', sequence: 0 });
   t.same(await again.apply([update('http://c.test/', 1)]), { ...NO_CHANGES, added: 1 });
   t.equal((await again.byUrl('http://c.test/'))[0]?.oid, 2);
   await again.clear();
