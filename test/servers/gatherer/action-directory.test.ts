@@ -89,10 +89,10 @@ t.test('CRAWL-17.1.4: files of every kind act on a running crawl', async (t) => 
   drop('2.schedule', `${site.url}/scheduled\nthis is no URI\n${site.url}/noted L ${site.url}`);
   drop('3.s.schedule', `${site.url}/scheduled\nhttp://elsewhere.test/`);
   drop('4.force.gz', gzipSync(`${site.url}/forced\n${site.url}/forced\n`));
-  drop('5.seeds', `# more\n${site.url.replace('http://', '')}/seed\nhttp://127.0.0.77:1/\n`);
+  drop('5.seeds', `# more\n${site.url.replace('://', '://joe:x@')}/seed\nhttp://127.0.0.77:1/\n`);
   drop(
     '6.recover',
-    `F+ ${site.url}/recovered L ${site.url}\nFs ${site.url}/finished L ${site.url}\nF+ ${site.url}/finished L ${site.url}\n`,
+    `F+ ${site.url.replace('://', '://evil:planted@')}/recovered L ${site.url}\nFs ${site.url}/finished L ${site.url}\nF+ ${site.url}/finished L ${site.url}\n`,
   );
   drop('.7.schedule', `${site.url}/hidden`);
   drop('8.schedule.tmp', `${site.url}/unfinished`);
@@ -106,6 +106,14 @@ t.test('CRAWL-17.1.4: files of every kind act on a running crawl', async (t) => 
     ['/', '/forced', '/linked', '/recovered', '/scheduled', '/seed'],
     'what was noted, hidden, unfinished or out of scope is not fetched',
   );
+  const sent = site.requests.map(({ headers }) => headers.authorization ?? '');
+  const login = `Basic ${Buffer.from('joe:x').toString('base64')}`;
+  t.same(
+    [...new Set(sent)].sort(),
+    ['', login],
+    'G-81: the login of a seed is sent, that of a journal is not',
+  );
+  t.equal(site.requests.find(({ path }) => path === '/seed')?.headers.authorization, login);
   t.equal(paths.filter((path) => path === '/scheduled').length, 1, 'a seen URI is not scheduled again');
   t.match(readdirSync(done).sort(), [
     /^\d{17}\.1\.include$/,
