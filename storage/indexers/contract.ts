@@ -99,6 +99,8 @@ export interface SearchOutcome {
 export interface SearchResults extends AsyncIterable<Hit> {
   /** Number of hits that the iteration has without waiting for the engine; absent if the engine does not know. */
   readonly arrived?: number | undefined;
+  /** Whether the engine has delivered all hits, and works for this query no more; absent if that is not known. */
+  readonly isDelivered?: boolean | undefined;
   readonly outcome: Promise<SearchOutcome>;
 }
 

@@ -57,7 +57,7 @@ export class QueryService {
 
   /**
    * Answers a query (see {@link search}). It holds one of the slots of `Max-Queries` while a page is computed,
-   * and none while the consumer reads; while others wait it takes turns with them. A query that got no slot in
+   * and none while the consumer reads, or when the engine has found everything; while others wait it takes turns with them. A query that got no slot in
    * time yields nothing and ends with reason `busy`. After the lifetime of the query, its search ends also if
    * the consumer still reads a page.
    *
@@ -79,7 +79,7 @@ export class QueryService {
     let isLate = false;
     try {
       for (let isFirst = true; summary === undefined; isFirst = false) {
-        if (!(await slot.enter(isFirst ? request.waitMs : request.remainingMs))) {
+        if (request.needsSlot && !(await slot.enter(isFirst ? request.waitMs : request.remainingMs))) {
           if (isFirst && !signal.aborted) {
             summary = { ...NOTHING, reason: 'busy' };
             return summary;

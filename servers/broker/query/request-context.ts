@@ -56,6 +56,8 @@ export class RequestContext implements Disposable {
   readonly pages: PageBudget;
   /** Its slot of `Max-Queries`. */
   readonly slot: QuerySlot;
+  /** Whether the next page takes work that needs a slot; false when all that is left is to make the reply. */
+  needsSlot = true;
   /**
    * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
    */

@@ -191,6 +191,7 @@ class SearchRun {
       for (const line of hit.lines) characters += line.text.length;
       const isFull = page.length >= MAX_PAGE || characters >= request.pages.pageBytes;
       if (!isFull && !isComplete()) continue;
+      request.needsSlot = hits.isDelivered !== true;
       yield* this.#renderHits(page);
       if (this.#isOver()) return;
       page = [];

@@ -144,6 +144,9 @@ class RebuildableIndexer implements Indexer {
       get arrived() {
         return results.arrived;
       },
+      get isDelivered() {
+        return results.isDelivered;
+      },
       [Symbol.asyncIterator]: counted,
     };
   }

@@ -40,6 +40,10 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     return Math.max(0, this.#hits.length - this.#next);
   }
 
+  get isDelivered(): boolean {
+    return this.#last || this.#state === 'ended';
+  }
+
   [Symbol.asyncIterator](): this {
     if (this.#state !== 'new') throw new StateError('the results of a query can be iterated once');
     return this;

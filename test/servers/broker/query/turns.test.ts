@@ -106,3 +106,24 @@ t.test('a query that has used little gets the slot of one that has used four mil
   t.same(recalled, ['same', 'same']);
   t.equal(slots.inUse, 0);
 });
+
+t.test('a query whose objects are all found needs no other slot for its reply', async (t) => {
+  const documents = ['a', 'b', 'c'].map((name) => ({
+    updateTime: NOW - 1000,
+    text: document(`http://example.org/${name}`, { Title: `word ${name}` }),
+  }));
+  const gatherd = await startScripted(t, documents);
+  const { broker } = await openBroker(t, { points: [gatherd.point(0)], conf: 'Max-Queries 1\n' });
+  await broker.collections.run();
+  const pages = broker.queries.search(parseQuery('word'), { ...DEFAULT_FLAGS, opaque: true });
+  const first = await pages.next();
+  // Another query has the only slot until the end of the test.
+  using slot = await broker.queries.slots.acquire({ client: 'other', waitMs: 0 });
+  t.ok(slot, 'the slot is free while the reply is read');
+  let objects = 0;
+  let step = first;
+  for (; step.done !== true; step = await pages.next())
+    objects += step.value.filter(({ kind }) => kind === 'object-end').length;
+  t.ok(step.value.complete, 'it does not end by its lifetime');
+  t.equal(objects, documents.length);
+});
