@@ -6,6 +6,7 @@ import { DEFAULT_TYPE } from '../../../protocols/soif/index.js';
 import { createApplication, listenOn } from '../../web/application.js';
 import { readCookie, sessionCookie } from '../../web/cookies.js';
 import { bodyFields } from '../../web/form-fields.js';
+import { PasswordThrottle } from '../../web/password-throttle.js';
 import { sendPage } from '../../web/replies.js';
 import { equalSecrets } from '../../web/secrets.js';
 import { securityHeaders } from '../../web/security-headers.js';
@@ -63,13 +64,15 @@ export class FormServer implements AsyncDisposable {
   }: FormServerOptions): Promise<FormServer> {
     // An error in the file is thrown here rather than shown in a browser.
     await AnnotationFile.open(file);
+    const throttle = new PasswordThrottle();
     const app = await createApplication({
       headers: HEADERS,
+      connections: { maxConnections: MAX_CONNECTIONS },
       assets: [{ path: '/style.css', file: '#web-assets/style.css' }],
       bodies: 'form',
       maxBodyBytes: MAX_FORM_BYTES,
       hostNames: () => ({ names: [] }),
-      admit: (request, reply) => admit(request, reply, token),
+      admit: (request, reply) => admit(request, reply, token, throttle),
       notFound: (_request, reply) => sendPage(reply, 404, messagePage('There is no such page.')),
       failed: ({ error, reply, status }) => {
         // A KitError is a problem of the input or the file, which the user can solve.
@@ -99,6 +102,9 @@ export class FormServer implements AsyncDisposable {
     return this.close();
   }
 }
+
+/** One person uses the form, perhaps in some windows. */
+const MAX_CONNECTIONS = 64;
 
 interface Query {
   readonly token?: string;
@@ -164,16 +170,29 @@ async function saveForm(form: URLSearchParams, reply: FastifyReply, file: string
  * Admits requests with the token, to this server's own address only: another site cannot reach the form under
  * its own name (DNS rebinding) or make a browser send it.
  */
-function admit(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply | undefined {
+function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+  throttle: PasswordThrottle,
+): FastifyReply | undefined {
   const ownHost = `${LOOPBACK}:${request.socket.localPort ?? ''}`;
   const { host, origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
   if (host !== ownHost || (origin !== undefined && origin !== `http://${ownHost}`) || site === 'cross-site')
     return sendPage(reply, 403, messagePage('The request came from another site.'));
   const given = (request.query as Query).token;
-  if (given !== undefined && request.method === 'GET' && equalSecrets(given, token)) {
-    reply.header('set-cookie', sessionCookie(COOKIE, token));
-    return reply.redirect('/', 303);
+  if (given !== undefined && request.method === 'GET') {
+    const seconds = throttle.secondsToWait(request.ip);
+    if (seconds > 0) {
+      reply.header('retry-after', String(seconds));
+      return sendPage(reply, 429, messagePage(`Too many wrong tokens: wait ${seconds} seconds.`));
+    }
+    if (equalSecrets(given, token)) {
+      reply.header('set-cookie', sessionCookie(COOKIE, token));
+      return reply.redirect('/', 303);
+    }
+    throttle.recordFailure(request.ip);
   }
   if (equalSecrets(readCookie(request.headers, COOKIE) ?? '', token)) return undefined;
   return sendPage(reply, 403, messagePage('Please open the address that "harvest annotate" printed.'));

@@ -140,7 +140,11 @@ t.test('G-141: the form refuses requests without the token and from other sites'
   t.equal((await fetch(`${origin}/`)).status, 403);
   t.equal((await fetch(`${origin}/?token=wrong`)).status, 403);
   t.equal((await fetch(`${origin}/`, { headers: { cookie: 'harvest-annotate=wrong' } })).status, 403);
-  t.equal((await fetch(`${origin}/`, { headers: { cookie } })).status, 200);
+  for (let i = 1; i < 10; i++) t.equal((await fetch(`${origin}/?token=wrong`)).status, 403);
+  const throttled = await fetch(address, { redirect: 'manual' });
+  t.equal(throttled.status, 429, 'after ten wrong tokens even the right one is refused');
+  t.match(throttled.headers.get('retry-after'), /^\d+$/);
+  t.equal((await fetch(`${origin}/`, { headers: { cookie } })).status, 200, 'an open form is not locked out');
   const elsewhere = { cookie, origin: 'http://evil.example.org' };
   t.equal((await fetch(`${origin}/edit`, { method: 'POST', headers: elsewhere, body: 'url=x' })).status, 403);
   t.equal(readFileSync(file, 'utf8'), TWO_ANNOTATIONS);
