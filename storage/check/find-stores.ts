@@ -49,7 +49,9 @@ async function wasListed(directory: string, entries: readonly Dirent[]): Promise
 export async function* findStores(directory: string, depth = 0): AsyncGenerator<FoundStore, void, undefined> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  const database = names.some((name) => DATABASE_FILE.test(name));
+  // A file that was added beside the list is named with it.
+  const hasList = names.includes(LIST_FILE);
+  const database = !hasList && names.some((name) => DATABASE_FILE.test(name));
   const sums = entries.some(({ name }) => name === SUMS_FILE);
   const published = GENERATION.test(directory.slice(directory.lastIndexOf('/') + 1));
   const generations =
@@ -61,8 +63,7 @@ export async function* findStores(directory: string, depth = 0): AsyncGenerator<
     !database &&
     directory.endsWith('/index') &&
     entries.some(({ name }) => name === 'CURRENT' || GENERATION.test(name));
-  const listed =
-    !database && (entries.some(({ name }) => name === LIST_FILE) || (await wasListed(directory, entries)));
+  const listed = !database && (hasList || (await wasListed(directory, entries)));
   if (database || sums || generations || listed || indexes)
     yield { directory, database, sums, published, generations, listed, indexes };
   if (database || depth >= MAX_DEPTH) return;

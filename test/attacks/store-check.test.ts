@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import t from 'tap';
 import { checkStores } from '../../storage/check/check.js';
+import { sealFiles } from '../../storage/files/listed-directory.js';
 import { GathererStore, Generations } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
@@ -84,4 +85,18 @@ t.test('a FIFO in the place of any file of a store', async (t) => {
       writeFileSync(path, bytes);
     }
   }
+});
+
+t.test('a table that was added beside the list of files is named, and hides no store', async (t) => {
+  const directory = await temporaryDirectory(t);
+  await publishThree(directory);
+  await sealFiles(directory);
+  t.equal(await check(directory), '');
+  for (const name of ['999999.ldb', 'store/999999.ldb', 'generations/3/999999.ldb']) {
+    writeFileSync(join(directory, name), 'strange');
+    t.match(await check(directory), `${name} was added`);
+    rmSync(join(directory, name));
+  }
+  rmSync(join(directory, 'store', 'SEAL'));
+  t.match(await check(directory), 'store/SEAL is missing');
 });
