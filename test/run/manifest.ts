@@ -63,7 +63,7 @@ programs/soif-tools                gate    10 exact    clients/soif-tools server
 programs/start                     core     4 exact    servers/cli servers/all-in-one
 programs/thousand-sites            gate    37 exact    servers/crawler clients/fetch
 programs/tls                       gate    38 exact    servers/host/tls.ts servers/host/tls.ts clients/connection
-programs/upgrades                  gate    26 exact    test/upgrades storage
+programs/upgrades                  gate    60 exact    test/upgrades storage
 programs/urlget                    gate     7 exact    clients/fetch servers/cli
 clients/conformance/broker-client  gate     4 exact    clients/conformance/broker-client clients/broker
 clients/conformance/broker-server  gate    10 exact    clients/conformance/broker servers/broker
