@@ -39,6 +39,7 @@ export async function* gunzipMembers(
         }
       }
     }
+    if (isFirst && !header.done) throw new Error('there is no whole header of a member');
   } finally {
     inflater?.close();
   }

@@ -112,7 +112,12 @@ const MAX_JUNK_BYTES = 4;
 const LESS_THAN = 0x3c;
 
 /** What the first bytes of a response show; `more`: not enough bytes yet. */
-type ResponseStart = 'more' | 'head' | 'body' | 'tls';
+type ResponseStart = 'more' | 'head' | 'body' | 'tls' | 'greeting';
+
+/** What servers of SSH, FTP, SMTP, NNTP, POP3, IMAP and VNC say first: not a page of HTTP/0.9. */
+const GREETING = /^(?:\d{3}[ -]|SSH-|\+OK|\* OK|RFB )/;
+/** Its beginning. */
+const GREETING_BEGIN = /^(?:\d{1,3}|S|SS|SSH|\+|\+O|\*|\* |\* O|R|RF|RFB)$/;
 
 /**
  * Recognizes a response by its first bytes. Without `HTTP/` or `ICY` near the beginning it is the body of
@@ -121,6 +126,9 @@ type ResponseStart = 'more' | 'head' | 'body' | 'tls';
 export function recognizeStart(bytes: Uint8Array): ResponseStart {
   // A TLS alert: the port is that of https.
   if (bytes[0] === 0x15 && (bytes.length < 2 || bytes[1] === 0x03)) return bytes.length < 2 ? 'more' : 'tls';
+  const text = String.fromCharCode(...bytes.subarray(0, 4));
+  if (GREETING.test(text)) return 'greeting';
+  if (GREETING_BEGIN.test(text)) return 'more';
   let start = 0;
   while (start < Math.min(bytes.length, MAX_BLANK_BYTES) && isBlankOrEnd(bytes[start]!)) start++;
   if (start === bytes.length) return 'more';

@@ -184,6 +184,7 @@ export class HttpResponseReader {
       used++;
       start = recognizeStart(this.#buffer.view());
     }
+    if (start === 'greeting') throw this.#error('the server speaks another protocol', 'RFC 9112 4');
     if (start === 'tls') throw this.#error('the server speaks TLS on this port', 'RFC 9112 9.7');
     if (start === 'body') yield* this.#beginPlainBody();
     else if (start === 'head') {

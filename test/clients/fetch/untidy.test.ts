@@ -231,6 +231,9 @@ t.test('what is not known is refused with the rule and the offset, after one req
     ],
     ['HTTP/1.1 100 Continue\r\n\r\n', /ended before a response \(RFC 9112 8, offset 25\)/],
     ['', /the server broke the connection/],
+    ['HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x80\x08\x01\x02', /cannot be decoded as gzip/],
+    ['220 mail.test ESMTP\r\n', /the server speaks another protocol \(RFC 9112 4, offset 0\)/],
+    ['SSH-2.0-x\r\n', /the server speaks another protocol/],
     ['\x15\x03\x01\0\x02\x02\x28', /the server speaks TLS on this port/],
     ['HTTP/1.1 200 OK\r\nContent-Encoding: compress\r\n\r\nx', /unknown content coding "compress"/],
     [

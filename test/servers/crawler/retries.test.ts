@@ -203,7 +203,7 @@ t.test('a body that cannot be decoded is kept as it is, once, with an annotation
   t.equal(site.paths.filter((path) => path === '/bad').length, 1);
   const log = readFileSync(join(directory, 'crawl', 'logs', 'crawl.log'), 'utf8');
   const line = parseCrawlLogLine(log.split('\n').find((text) => text.includes('/bad'))!);
-  t.match(line, { status: 200, size: 16, annotations: ['undecoded'] });
+  t.match(line, { status: 200, size: 20, annotations: ['undecoded'] });
 });
 
 t.test('kill -9 while a retry waits: it is kept, and fetched when the crawl continues', async (t) => {
