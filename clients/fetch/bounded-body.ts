@@ -16,6 +16,8 @@ export interface BodyCollector {
   readonly isFull: boolean;
   /** @param chunk may be kept and must not change after the call */
   push(chunk: Uint8Array): void;
+  /** Calls back when the sender may continue, perhaps at once; with the error if the disk failed. */
+  whenRoom(callback: (error?: Error) => void): void;
   /** Returns the bytes that were kept. The caller closes what is on disk. @throws the errors of the disk */
   finish(): Promise<BodyBytes>;
   /** Forgets what was collected. */
@@ -63,6 +65,10 @@ export class BoundedBody implements BodyCollector {
   }
 
   readonly isFull = false;
+
+  whenRoom(callback: () => void): void {
+    callback();
+  }
 
   async finish(): Promise<Uint8Array> {
     return this.bytes();

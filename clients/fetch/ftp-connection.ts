@@ -7,7 +7,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { asConnectionError } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
-import type { BoundedBody } from './bounded-body.js';
+import type { BodyCollector } from './bounded-body.js';
 import type { PooledConnection } from './connection-pool.js';
 import { type FtpListing, parseListing } from './ftp-listing.js';
 import { hideWords } from './hidden-text.js';
@@ -155,11 +155,12 @@ export class FtpConnection implements PooledConnection {
    * Retrieves a file. If it is larger than the body's limit, the connection is closed and the call ends
    * normally.
    */
-  async retrieve(path: string, isText: boolean, body: BoundedBody): Promise<FtpRefusal | undefined> {
+  async retrieve(path: string, isText: boolean, body: BodyCollector): Promise<FtpRefusal | undefined> {
     const sink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
         body.push(chunk);
-        done(body.truncated ? LIMIT_REACHED : null);
+        if (body.truncated) done(LIMIT_REACHED);
+        else body.whenRoom((error) => done(error ?? null));
       },
     });
     const refusal = await this.#run(async () => {

@@ -2,7 +2,8 @@
 import type { FileInfo } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { withUserInfo } from '../../protocols/urls/index.js';
-import { BoundedBody } from './bounded-body.js';
+import type { BodyCollector } from './bounded-body.js';
+import { bodyAnswer, collectorFor } from './collected-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { publishDebug } from './debug-channel.js';
 import { entryOfBytes } from './entry-names.js';
@@ -12,7 +13,6 @@ import { refusePrivate } from './private-addresses.js';
 import { idleTimeoutOf, type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import {
   type Answer,
-  DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
   type Fetcher,
   type FetchRequest,
@@ -100,11 +100,26 @@ export class FtpFetcher implements Fetcher {
     const { path } = address;
     if (path === undefined) return { status: 404 };
     if (address.isDirectory) return await this.#list(connection, path);
+    const body = collectorFor(request);
+    try {
+      return await this.#retrieveInto(body, connection, { ...address, path }, request);
+    } catch (error) {
+      await body.drop();
+      throw error;
+    }
+  }
+
+  async #retrieveInto(
+    body: BodyCollector,
+    connection: FtpConnection,
+    address: FtpAddress & { readonly path: string },
+    request: FetchRequest,
+  ): Promise<Answer> {
+    const { path } = address;
     const lastModified = await connection.modified(path);
     const known = request.headers?.lastModified;
     if (known && lastModified !== 0 && lastModified <= known) return { status: 304, lastModified };
     const size = address.isText ? undefined : await connection.size(path);
-    const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
     const refusal = await connection.retrieve(path, address.isText, body);
     if (refusal !== undefined) {
       // Servers send the same reply for a directory and for a missing file.
@@ -114,7 +129,7 @@ export class FtpFetcher implements Fetcher {
     if (size !== undefined && body.length < size && !body.truncated) {
       throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes arrived`);
     }
-    return { status: 200, lastModified, body: body.bytes(), truncated: body.truncated };
+    return { status: 200, lastModified, ...(await bodyAnswer(body, request)) };
   }
 
   async #list(connection: FtpConnection, path: string): Promise<Answer> {

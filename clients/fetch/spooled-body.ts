@@ -16,9 +16,9 @@ export interface SpooledBodyOptions {
   /** Opens the file of a body that is too long for memory. */
   readonly open: () => Promise<BodyFile>;
   /** Called when there is room again for a sender that {@link SpooledBody.isFull} stopped. */
-  readonly onRoom: () => void;
+  readonly onRoom?: () => void;
   /** Called once when the file cannot be written; {@link SpooledBody.finish} throws the same error. */
-  readonly onFailure: (error: Error) => void;
+  readonly onFailure?: (error: Error) => void;
 }
 
 /**
@@ -36,6 +36,7 @@ export class SpooledBody implements BodyCollector {
   #failure: Error | undefined;
   #writing: Promise<void> | undefined;
   #wasFull = false;
+  #resume: ((error?: Error) => void) | undefined;
   #kept = 0;
   #length = 0;
 
@@ -74,6 +75,11 @@ export class SpooledBody implements BodyCollector {
     this.#wait(piece);
   }
 
+  whenRoom(callback: (error?: Error) => void): void {
+    if (this.isFull) this.#resume = callback;
+    else callback(this.#failure);
+  }
+
   /**
    * Returns the bytes that were kept. The caller closes a file.
    * @throws the errors of the file, which is closed then
@@ -108,6 +114,12 @@ export class SpooledBody implements BodyCollector {
     this.#writing ??= this.#write();
   }
 
+  #continue(): void {
+    const resume = this.#resume;
+    this.#resume = undefined;
+    resume?.(this.#failure);
+  }
+
   async #write(): Promise<void> {
     try {
       this.#file ??= await this.#options.open();
@@ -118,13 +130,15 @@ export class SpooledBody implements BodyCollector {
         this.#waitingBytes -= bytes.length;
         if (this.#wasFull && !this.isFull) {
           this.#wasFull = false;
-          this.#options.onRoom();
+          this.#options.onRoom?.();
+          this.#continue();
         }
       }
     } catch (error) {
       this.#waiting = [];
       this.#failure = asError(error);
-      this.#options.onFailure(this.#failure);
+      this.#options.onFailure?.(this.#failure);
+      this.#continue();
     }
     this.#writing = undefined;
   }

@@ -128,6 +128,7 @@ attacks/hostile-tool-inputs        gate    15 exact    clients/soif-tools server
 attacks/http-refusals              gate    15 exact    servers/web servers/refererd servers/crawler/console
 attacks/http-shapes                gate    15 exact    servers/web servers/refererd servers/crawler/console
 attacks/idle-connections           gate    15 timed    servers/host servers/web servers/gatherd servers/broker servers/refererd
+attacks/large-bodies               verify  90 measured servers/crawler clients/fetch
 attacks/large-objects              verify  15 measured servers/broker storage/broker
 attacks/large-objects-commands     gate    15 exact    clients/soif-tools servers/cli storage/databases
 attacks/log-floods                 verify  15 measured servers/host servers/web

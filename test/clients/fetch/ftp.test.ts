@@ -2,7 +2,13 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { parseFtpUrl } from '../../../clients/fetch/ftp-url.js';
-import { DIRECTORY_TYPE, FtpFetcher, type FtpFetcherOptions } from '../../../clients/fetch/index.js';
+import {
+  closeBodies,
+  DIRECTORY_TYPE,
+  FtpFetcher,
+  type FtpFetcherOptions,
+  isPayloadWhole,
+} from '../../../clients/fetch/index.js';
 import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
 
@@ -241,4 +247,44 @@ t.test('G-174: FTP with publicOnly: not this machine, and data from the server o
     answers: { EPSV: '502 no\r\n', PASV: '227 ok (192,0,2,1,200,1)\r\n' },
   });
   await t.rejects(fetcherFor(t, bouncing.port)('x'), { code: 'ERR_CONNECTION' });
+});
+
+t.test('a long file for an archive is on disk, and its beginning in memory', async (t) => {
+  const text = 'a line of the file\n'.repeat(100_000);
+  const { port } = await fakeFtp(t, {
+    transfers: { 'RETR /long': sendText(text) },
+    answers: { 'SIZE /long': `213 ${text.length}\r\n` },
+  });
+  const written: Buffer[] = [];
+  let open = 0;
+  const fetch = fetcherFor(t, port);
+  const result = await fetch('%2Flong', {
+    maxBytes: 1000,
+    keepWire: 'messages',
+    spool: {
+      maxBytes: Number.POSITIVE_INFINITY,
+      open: async () => {
+        open++;
+        return {
+          append: async (bytes: Uint8Array) => {
+            // A slow disk.
+            await new Promise(setImmediate);
+            written.push(Buffer.from(bytes));
+          },
+          pieces: async function* (start = 0, end?: number) {
+            yield Buffer.concat(written).subarray(start, end);
+          },
+          close: async () => {
+            open--;
+          },
+        };
+      },
+    },
+  });
+  t.equal(Buffer.concat(written).toString('latin1'), text);
+  t.equal(textOf(result.body), text.slice(0, 1000));
+  t.same([result.truncated, result.wire?.truncated, result.wire?.body.length], [true, false, text.length]);
+  t.equal(isPayloadWhole(result), true);
+  await closeBodies(result);
+  t.equal(open, 0);
 });
