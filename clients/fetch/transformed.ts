@@ -13,11 +13,17 @@ export async function* transformed(
   stream: Duplex,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const write = async (): Promise<void> => {
-    for await (const piece of pieces)
+    // A stream that fails within a piece does not call back for it.
+    let release: (() => void) | undefined;
+    stream.once('close', () => release?.());
+    for await (const piece of pieces) {
+      if (stream.destroyed) return;
       await new Promise<void>((resolve, reject) => {
+        release = resolve;
         stream.write(piece, (error) => (error ? reject(error) : resolve()));
       });
-    stream.end();
+    }
+    if (!stream.destroyed) stream.end();
   };
   // The loop throws the error.
   const written = write().catch((error: unknown) => stream.destroy(asError(error)));
