@@ -186,7 +186,7 @@ export class Gatherer implements AsyncDisposable {
     readonly annotations: Annotations | undefined,
     /** Of everything besides the document that a summary depends on (G-110), annotations excluded. */
     readonly digests: ConfigurationDigests,
-    /** The Update-Time of the newest object; 0 if there is none. */
+    /** The Update-Time of the newest object; 0 without objects. */
     newest: UnixSeconds,
     resources: CloseStack,
   ) {

@@ -56,7 +56,7 @@ function count(outcomes: readonly Outcome[], { reply, refusal, eviction }: Serve
 
 for (const [name, [serve]] of Object.entries(SERVED)) {
   t.test(`${name}: twice as many clients as places, with two requests each`, async (t) => {
-    // Time stands still: nobody is refused for waiting, or closed for being idle.
+    // Time stands still: no client is refused for waiting, or closed for being idle.
     const served = await serve(t, { maxConnections: LIMIT, clock: new ManualClock() });
     const connections: Promise<unknown>[] = [];
     let begin: () => void = () => undefined;

@@ -1,5 +1,5 @@
 // The list of the files of a data directory: any damage is named, before and after a program that was killed, and what
-// programs and people do is none.
+// programs and people do is not a damage.
 import {
   appendFileSync,
   copyFileSync,

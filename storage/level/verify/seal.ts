@@ -34,7 +34,7 @@ const SEALED = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst)|LOGIN-KEY)$/;
 const TABLE = /\.(?:ldb|sst)$/;
 
 /**
- * The seal of a directory; undefined if there is none.
+ * The seal of a directory; undefined without one.
  * @throws StorageError for a damaged one: it is written as a whole, so that no crash leaves a part of it
  */
 export async function readSeal(directory: string): Promise<Seal | undefined> {
