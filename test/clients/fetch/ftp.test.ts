@@ -219,8 +219,7 @@ t.test('G-85, G-86, G-88: a bad FTP server ends one retrieval, not the fetcher',
   const waiting = get('silent', { signal: stop.signal });
   const queued = get('good', { signal: stop.signal });
   stop.abort(new Error('enough'));
-  await t.rejects(waiting, { message: 'enough' });
-  await t.rejects(queued, { message: 'enough' });
+  await Promise.all([waiting, queued].map((aborted) => t.rejects(aborted, { message: 'enough' })));
   const clock = new ManualClock();
   const hasty = fetcherFor(t, port, { maxTransferMs: 60, clock })('silent');
   await timerOf(clock, 60);
