@@ -96,9 +96,10 @@ class GroupReader {
   }
 
   #addAgent(value: string): void {
-    let group = this.groups.at(-1);
-    if (group === undefined || !this.#collectingAgents) {
-      group = { agents: [], names: [], rules: [], crawlDelay: undefined };
+    let group = this.#collectingAgents ? this.groups.at(-1) : undefined;
+    if (group === undefined || group.crawlDelay !== undefined) {
+      // A delay that does not end a list of agents is for those before it; the rules after the list are for all.
+      group = { agents: [], names: [], rules: group?.rules ?? [], crawlDelay: undefined };
       this.groups.push(group);
       this.#collectingAgents = true;
     }

@@ -86,6 +86,26 @@ t.test('CRAWL-13.4, 13.5: most-favored and most-favored-set, with and without ma
   t.same(policy.decide(onlyStar, '/').fetchAs, 'me', '* is not the name of an agent');
 });
 
+t.test(
+  'CRAWL-13.1.6: a Crawl-delay is for the agents before it; the rules after the list of agents are for all',
+  (t) => {
+    const robots = parseRobots(
+      'User-agent: slow\nCrawl-delay: 250\nUser-agent: b\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /no/\n',
+    );
+    const readings = ['slow', 'b', 'other'].map((name) => [
+      robots.crawlDelay(name),
+      robots.allowed(name, '/no/a').allowed,
+      robots.allowed(name, '/yes').allowed,
+    ]);
+    t.same(readings, [
+      [250, false, true],
+      [2, false, true],
+      [undefined, false, true],
+    ]);
+    t.end();
+  },
+);
+
 t.test('CRAWL-13.1.6: Crawl-delay follows the policy; a malformed one does not close a group', async (t) => {
   const delay = (policy: RobotsPolicyOptions['policy'], userAgent: string) =>
     new RobotsPolicy({ policy, userAgent, userAgents: ['harvest', 'other'] }).crawlDelay(robots);
@@ -109,7 +129,7 @@ t.test(
     t.notOk(denies(delayed, '/x', 'classic'), 'CRAWL-13.1.3: the first rule ends it');
     const delayOf = (agent: string) =>
       new RobotsPolicy({ policy: 'rfc9309', userAgent: agent }).crawlDelay(parseRobots(delayed));
-    t.same([delayOf('b'), delayOf('c')], [7, 7], 'one group');
+    t.same([delayOf('b'), delayOf('c')], [7, undefined], 'it is for the agents before it');
     t.ok(denies('User-agent: b\nSitemap: /s\nUser-agent: c\nDisallow: /x', '/x'));
     for (const line of ['Disallow /x', 'Dissallow: /x', 'disalow: /x', 'DISALLAW /x']) {
       t.ok(denies(`User-agent: b\n${line}`, '/x/y'), line);
