@@ -1,10 +1,11 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { readRegular } from '../../storage/files/regular-file.js';
+import { replaceContent } from '../../storage/files/replace-file.js';
 
 /** File name in the crawl's directory. */
 const FILE = 'restored.json';
@@ -28,8 +29,7 @@ export async function saveComponents(crawlDirectory: string, components: unknown
   await createDirectory(crawlDirectory);
   const path = join(crawlDirectory, FILE);
   const text = JSON.stringify(components);
-  await writeFile(`${path}.new`, `${text}\n${sumOf(text)}\n`, { flush: true });
-  await rename(`${path}.new`, path);
+  await replaceContent(path, `${text}\n${sumOf(text)}\n`);
 }
 
 /**

@@ -58,7 +58,7 @@ export async function replaceFile<T>(
  * Replaces a small file of the kit's own: readers see the former content or the new one, also after a crash. The
  * caller flushes the directory if the name must survive a power failure.
  *
- * @throws system errors; the former content stays then
+ * @throws system errors, which name the file; the former content stays then
  */
 export async function replaceContent(
   path: string,
@@ -71,8 +71,17 @@ export async function replaceContent(
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw error;
+    throw withPath(error, draft);
   }
+}
+
+/** Node names no file in the error of a write. */
+function withPath(error: unknown, path: string): unknown {
+  if (error instanceof Error && !('path' in error)) {
+    error.message += ` '${path}'`;
+    Object.assign(error, { path });
+  }
+  return error;
 }
 
 /**

@@ -1,7 +1,6 @@
 // Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which
 // are published (G-81).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
@@ -78,7 +77,7 @@ export class LoginSeal {
     const path = join(source, KEY_FILE);
     if ((await readKey(path)) === undefined) return;
     // The same bytes, also those of an earlier version: the seal of the database names them.
-    await writeFile(join(target, KEY_FILE), await readRegular(path), { mode: 0o600, flush: true });
+    await replaceContent(join(target, KEY_FILE), await readRegular(path), 0o600);
   }
 
   /** Returns the error of the key of a store that is not open; undefined if it can be read or is absent. */
