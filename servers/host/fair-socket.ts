@@ -142,7 +142,7 @@ export class FairSocket extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leaveTurn?.();
-    // Closed when the system has closed it, as any socket is.
+    // Like a socket of Node, it is closed when the system has closed the connection.
     if (this.accepted.closed) done(error);
     else this.accepted.destroy().once('close', () => done(error));
   }

@@ -39,7 +39,7 @@ t.test('G-82: the path of a login is a directory, and only documents below it ge
     'another login names this directory',
   );
   t.equal(logins.forRealm('http://h.test/club/staff/a', 'staff'), STAFF);
-  t.equal(logins.forRealm('http://h.test/club/a', 'nobody'), 'unknown');
+  t.equal(logins.forRealm('http://h.test/club/a', 'unknown realm'), 'unknown');
   t.equal(logins.forRealm('http://h.test/club/a', undefined), 'unknown');
 });
 

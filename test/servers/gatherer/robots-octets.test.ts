@@ -32,7 +32,7 @@ t.test(
       'User-agent: harvest\nHost: x\n\nUser-agent: other',
       'User-agent: Harvest/1.8 (all)',
       'user agent: harvest-kit2',
-      'Useragent: nobody\nuser-agent:HARVEST',
+      'Useragent: another\nuser-agent:HARVEST',
     ])
       t.same(await requested(t.testdir(), `${agents}\nDisallow: /secret\n`, secret), ['/ok'], agents);
     for (const rule of ['Disallow /secret', 'dissallow: /secret', 'Disallow:/secret', 'DISALLOW : /se*t$'])
