@@ -123,6 +123,9 @@ const CLEAR: readonly ClientMutant[] = [
     },
   }),
   ...about('GATHERD-2.1', ['commands/spelling'], changing, {
+    'asks for a change without a number': {
+      sent: (text) => text.replace(/^(?=SEND-UPDATE)/m, 'SET sequence name\n'),
+    },
     'sends an unknown command': { sent: (text) => text.replace(/^(?=QUIT)/m, 'STAT\n') },
   }),
   changing('ends lines in CR CR LF', 'GATHERD-1.4', { sent: (text) => text.replace('\n', '\r\r\n') }, [
@@ -156,6 +159,7 @@ const CLEAR: readonly ClientMutant[] = [
   byText('100 that is short', /^100 - x\n/m, ['lines/short-texts']),
   byText('400 that is short', /^400 - x\n/m, ['lines/short-texts', 'gzip/empty-texts']),
   byText('499 that is short', /499 - x\n/, ['lines/short-texts', 'gzip/empty-texts']),
+  byText('499 that names a database', /499 - .*; sequence /, ['lines/sequence']),
   byText('500 that says no', /^500 - 900/m, ['gzip/other-texts']),
   byText('500 that is short', /^500 - x/m, ['gzip/empty-texts']),
   byText('400 that says no', /^400 - 900/m, ['gzip/other-texts']),

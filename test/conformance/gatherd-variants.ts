@@ -50,13 +50,19 @@ export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
       name: `${code} has another text`,
       rule: 'GATHERD-3.4',
       change: line(code, () => `${code} - ${text}\n`),
+      skips: code === '499' ? ['sequence/*'] : undefined,
     }),
   ),
-  ...allowed<GatherdChange>('GATHERD-3.4', {
-    'texts have bytes above 127': {
+  {
+    name: 'texts have bytes above 127',
+    rule: 'GATHERD-3.4',
+    change: {
       part: ({ kind, text, code }) =>
         kind === 'line' && !/^[02]/.test(code) ? `${code} - \xe9\xff\n` : text,
     },
+    skips: ['sequence/*'],
+  },
+  ...allowed<GatherdChange>('GATHERD-3.4', {
     'HELP has one line': oneLineOfHelp(),
   }),
   ...allowed<GatherdChange>('GATHERD-6.3', {
@@ -70,13 +76,28 @@ export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
     name: 'compression is not available',
     rule: 'GATHERD-6.9',
     change: { command: (text, end) => (/^set compression/i.test(text) ? 'SET what' : text) + end },
-    skips: ['compression/*', 'changes/compressed', 'session/beckett'],
+    skips: ['compression/*', 'changes/compressed', 'sequence/compressed', 'session/beckett'],
   },
   {
     name: 'SET changes is not known',
     rule: 'GATHERD-6.11',
     change: { command: (text, end) => (/^set changes/i.test(text) ? 'SET what' : text) + end },
-    skips: ['changes/*'],
+    skips: ['changes/*', 'sequence/changes', 'sequence/unknown-deletions'],
+  },
+  {
+    name: 'SET sequence is not known',
+    rule: 'GATHERD-6.13',
+    change: { command: (text, end) => (/^set sequence/i.test(text) ? 'SET what' : text) + end },
+    skips: ['sequence/*'],
+  },
+  {
+    name: 'the changes have no numbers',
+    rule: 'GATHERD-6.13',
+    change: {
+      command: (text, end) => (/^set sequence/i.test(text) ? 'SET sequence' : text) + end,
+      ...line('499', ({ text }) => text.replace(/; sequence.*/, '')),
+    },
+    skips: ['sequence/*'],
   },
   ...allowed<GatherdChange>('SOIF-2.8', {
     'the template type is another': perObject((object) => object.replace('@FILE', '@DOCUMENT')),

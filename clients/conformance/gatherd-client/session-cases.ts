@@ -21,7 +21,7 @@ import { DESCRIPTION, inSection, PLAIN, streamOf } from './objects.js';
 
 /** GATHERD-1: the exact lines that a client may send; other cases check the arguments. */
 const SPELLING =
-  /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET (?:compression|changes|line-end))$/;
+  /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET (?:compression|changes|line-end|sequence(?: [0-9A-Za-z-]{1,64} \d{1,16})?))$/;
 
 const PUBLISHED = 'gatherd NOTES; beckett; roads; project choice';
 
@@ -53,7 +53,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
           text,
           SPELLING,
           'a line is not a command as published',
-          'HELLO x, HELP, INFO, SEND-OBJECT x, SEND-UPDATE n, SET compression, SET changes, SET line-end or QUIT',
+          'HELLO x, HELP, INFO, SEND-OBJECT x, SEND-UPDATE n, SET compression, SET changes, SET sequence, SET line-end or QUIT',
         );
       }
     }),
@@ -124,6 +124,11 @@ export const LINE_CASES: readonly ClientCase[] = [
       hello: ['100 - x'],
       update: () => ['400 - x\n', PLAIN.stream, '499 - x\n'],
       quit: ['999 - x'],
+    }),
+  mustReceive('lines/sequence', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+    .title('reads 499 as the end of data when its text names a database and a number (GATHERD-6.13)')
+    .does(complete, PLAIN, {
+      update: () => inClear(PLAIN, '499 - Sent 2 objects; sequence 5f1d8a4e3c2b7096 17'),
     }),
   mustReceive('lines/unknown-lines', 'GATHERD-1.7', 'beckett')
     .title('skips lines without a number outside of data')

@@ -33,7 +33,7 @@ export class GatherdContext extends ServerContext<SharedFacts> {
   }
 
   /** Switches a setting on. @throws NotApplicable if the server does not answer 500 */
-  async set(wire: Wire, what: 'compression' | 'changes'): Promise<void> {
+  async set(wire: Wire, what: 'compression' | 'changes' | 'sequence'): Promise<void> {
     await wire.send(`SET ${what}\n`);
     const { code, line } = await wire.status();
     if (code !== 500) throw new NotApplicable(`the server refuses SET ${what}: ${line}`);

@@ -11,6 +11,7 @@ import { type GatherdCase, GatherdContext, type SharedFacts } from './context.js
 import { dialogueCases } from './dialogue-cases.js';
 import { fixtureCases } from './fixture-cases.js';
 import { objectCases } from './object-cases.js';
+import { sequenceCases } from './sequence-cases.js';
 import { enduranceCases, sessionCases } from './session-cases.js';
 import { updateCases } from './update-cases.js';
 
@@ -20,6 +21,7 @@ const CASES: readonly GatherdCase[] = [
   ...objectCases,
   ...compressionCases,
   ...changesCases,
+  ...sequenceCases,
   ...fixtureCases,
   ...sessionCases,
   ...enduranceCases,
