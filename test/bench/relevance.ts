@@ -1,12 +1,13 @@
 // Benchmark `relevance`: how often the search page, and a plain query over the wire, have the page one looks
 // for among the first results, beside Xapian and SQLite FTS5 over the same documents.
-//   npm run bench -- relevance [--corpus NAME]... [--unpacked DIR] [--opensearch DIR] [--worst]
+//   npm run bench -- relevance [--corpus NAME]... [--unpacked DIR] [--opensearch DIR] [--worst | --pool DIR]
 // Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, openjdk-17-doc,
 // apache2-doc, on which no constant is chosen. Those that are neither installed nor unpacked into DIR (apt-get
 // download, dpkg -x) are left out, like Xapian without python3-xapian, and OpenSearch without DIR, the directory
-// of its jar files. See test/bench/relevance/README.md for the judgments.
+// of its jar files. `--pool` writes what is to be judged to DIR/CORPUS.tsv instead of measuring. See
+// test/bench/relevance/README.md for the judgments.
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,8 +18,10 @@ import {
   type Judged,
   type Measures,
   measure,
+  poolOf,
   ranksOf,
   readJudgments,
+  spreadOfRatio,
 } from './relevance/judgments.js';
 import { Kit } from './relevance/kit.js';
 import { OPENSEARCH_SHIPPED, OpenSearch } from './relevance/opensearch.js';
@@ -49,6 +52,21 @@ const OPENSEARCH = 'OpenSearch';
 const GOAL = 1.1;
 /** Results of a query that are looked at. */
 const MAX_RESULTS = 50;
+/** First results of each searcher that are to be judged. */
+const POOLED_RESULTS = 5;
+
+/** What the result file has of a corpus. */
+interface Compared {
+  readonly measures: Record<string, Measures>;
+  /** The rank of the first right page, 0 without one, and the page that stood first. */
+  readonly queries: readonly {
+    readonly query: string;
+    readonly searchers: Record<string, { readonly rank: number; readonly first: string | undefined }>;
+  }[];
+}
+
+/** Takes what a searcher found: the pages of each query, without copies. */
+type Report = (label: string, found: readonly (readonly string[])[]) => void;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -59,10 +77,11 @@ export async function run(args: string[]): Promise<void> {
       opensearch: { type: 'string' },
       unpacked: { type: 'string' },
       worst: { type: 'boolean', default: false },
+      pool: { type: 'string' },
     },
   });
   if (values.opensearch === undefined) print('skipped: OpenSearch: --opensearch DIR was not given');
-  const results: Record<string, Record<string, Measures>> = {};
+  const results: Record<string, Compared> = {};
   for (const corpus of CORPORA) {
     if (values.corpus?.includes(corpus.name) === false) continue;
     const roots = [
@@ -71,46 +90,90 @@ export async function run(args: string[]): Promise<void> {
     ];
     const root = roots.find((path) => existsSync(path));
     if (root === undefined) print(`skipped: ${corpus.name}: no ${corpus.root}`);
+    else if (values.pool !== undefined) await pool({ ...corpus, root }, values.pool, values.opensearch);
     else results[corpus.name] = await compare({ ...corpus, root }, values);
   }
-  await writeResult('relevance', { corpora: results });
+  if (values.pool === undefined) await writeResult('relevance', { corpora: results });
+}
+
+/**
+ * Writes the first results of all searchers, a query a line in the form of the judgments. It prints no measure,
+ * and the pages stand in order of their paths: who judges them cannot tell whose they are.
+ */
+async function pool(corpus: Corpus, directory: string, opensearch: string | undefined): Promise<void> {
+  const judged = await readJudgments(corpus.name);
+  const all: (readonly (readonly string[])[])[] = [];
+  await searchAll(corpus, judged, opensearch, (_label, found) => all.push(found));
+  const lines = judged.map(({ query }, i) =>
+    [
+      query,
+      ...poolOf(
+        all.map((found) => found[i] ?? []),
+        POOLED_RESULTS,
+      ),
+    ].join('\t'),
+  );
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, `${corpus.name}.tsv`), `${lines.join('\n')}\n`);
 }
 
 async function compare(
-  { name, root, isHeldOut }: Corpus,
+  corpus: Corpus,
   options: { readonly worst: boolean; readonly opensearch?: string },
-): Promise<Record<string, Measures>> {
-  const judged = await readJudgments(name);
-  const directory = await mkdtemp(join(tmpdir(), 'relevance-'));
+): Promise<Compared> {
+  const judged = await readJudgments(corpus.name);
+  const firsts = new Map<string, readonly (string | undefined)[]>();
   const ranks = new Map<string, readonly number[]>();
+  await searchAll(corpus, judged, options.opensearch, (label, found) => {
+    const ranksOfLabel = ranksOf(judged, found);
+    ranks.set(label, ranksOfLabel);
+    firsts.set(
+      label,
+      found.map(([first]) => first),
+    );
+    printRow(label, measure(ranksOfLabel));
+    if (options.worst) printWorst(judged, found);
+  });
+  const measures = summarize(judged, ranks);
+  const queries = judged.map(({ query }, i) => ({
+    query,
+    searchers: Object.fromEntries(
+      Array.from(ranks, ([label, all]) => [label, { rank: all[i] ?? 0, first: firsts.get(label)?.[i] }]),
+    ),
+  }));
+  return { measures, queries };
+}
+
+/** Asks every searcher that is installed. */
+async function searchAll(
+  { name, root, isHeldOut }: Corpus,
+  judged: readonly Judged[],
+  opensearchLibraries: string | undefined,
+  report: Report,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'relevance-'));
+  const reportFolded: Report = (label, found) => report(label, found.map(foldCopies));
   try {
     await using kit = await Kit.start(root, directory);
     print(`${name}${isHeldOut ? ' (held out)' : ''}: ${judged.length} queries, ${kit.objects} pages`);
-    const report = (label: string, results: readonly (readonly string[])[]): void => {
-      const found = results.map(foldCopies);
-      ranks.set(label, ranksOf(judged, found));
-      printRow(label, measure(ranksOf(judged, found)));
-      if (options.worst) printWorst(judged, found);
-    };
-    report(PAGE, await askAll(judged, (query) => kit.page(query, MAX_RESULTS)));
-    report('kit, all words', await askAll(judged, (query) => kit.wire(query, MAX_RESULTS)));
+    reportFolded(PAGE, await askAll(judged, (query) => kit.page(query, MAX_RESULTS)));
+    reportFolded('kit, all words', await askAll(judged, (query) => kit.wire(query, MAX_RESULTS)));
     const documents = await kit.documents(directory);
     for (const peer of PEERS) {
       const found = await askPeer(peer, documents, judged, MAX_RESULTS);
       if (found === undefined) print(`skipped: ${peer.label}: ${peer.needs}`);
-      else report(peer.label, found);
+      else reportFolded(peer.label, found);
     }
-    if (options.opensearch !== undefined) {
-      await using opensearch = await OpenSearch.start(options.opensearch, directory);
+    if (opensearchLibraries !== undefined) {
+      await using opensearch = await OpenSearch.start(opensearchLibraries, directory);
       await opensearch.load(documents);
-      report(OPENSEARCH, await opensearch.search(judged, MAX_RESULTS));
+      reportFolded(OPENSEARCH, await opensearch.search(judged, MAX_RESULTS));
       const shipped = await opensearch.search(judged, MAX_RESULTS, OPENSEARCH_SHIPPED);
-      report(shippedLabel(OPENSEARCH), shipped);
+      reportFolded(shippedLabel(OPENSEARCH), shipped);
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  return summarize(judged, ranks);
 }
 
 /**
@@ -127,12 +190,17 @@ function summarize(
     const labels = [...ranks.keys()].filter(
       (label) => !label.startsWith('kit,') && label.endsWith(shippedLabel('')) === isShipped,
     );
-    const best = Math.max(0, ...labels.map((label) => measures[label]!.meanReciprocalRank));
+    const mrr = (label: string) => measures[label]!.meanReciprocalRank;
+    const [best] = labels.sort((a, b) => mrr(b) - mrr(a));
+    if (best === undefined) continue;
     const kind = isShipped ? 'as shipped' : 'tuned';
-    if (best > 0)
-      print(
-        `  ratio to the best of the others, ${kind}: ${(ours / best).toFixed(3)}; ${GOAL} takes an MRR of ${(GOAL * best).toFixed(3)}`,
-      );
+    const { low, high, reached } = spreadOfRatio(ranks.get(PAGE)!, ranks.get(best)!, GOAL);
+    print(
+      `  ratio to the best of the others, ${kind}: ${(ours / mrr(best)).toFixed(3)}; ${GOAL} takes an MRR of ${(GOAL * mrr(best)).toFixed(3)}`,
+    );
+    print(
+      `    over samples of the queries: ${low.toFixed(2)} to ${high.toFixed(2)} in 95 of 100, ${GOAL} or more in ${(100 * reached).toFixed(0)} of 100`,
+    );
   }
   const oracle = bestRanks([...ranks.values()]);
   measures.oracle = measure(oracle);
