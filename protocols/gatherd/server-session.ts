@@ -14,7 +14,13 @@ import {
 } from './commands.js';
 import { LineCollector } from './line-collector.js';
 import { SERVER_STATES, type ServerState } from './states.js';
-import { GATHERD_CODES as CODE, encodeStatusLine, GATHERD_VERSION, MAX_LINE_BYTES } from './vocabulary.js';
+import {
+  BUSY_LINE,
+  GATHERD_CODES as CODE,
+  encodeStatusLine,
+  GATHERD_VERSION,
+  MAX_LINE_BYTES,
+} from './vocabulary.js';
 
 export interface GatherdServerOptions {
   /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */
@@ -93,10 +99,12 @@ export class GatherdServerSession {
     return [sendStatus(CODE.greeting, `HELLO ${version} ${hostname}`)];
   }
 
-  /** The peer is refused: sends one line and no greeting (GATHERD-3.10). */
-  refuse(): GatherdServerEffect[] {
+  /** The peer is refused: sends one line and no greeting, by an access list (GATHERD-3.10) or for now (GATHERD-3.14). */
+  refuse(why: 'denied' | 'busy' = 'denied'): GatherdServerEffect[] {
     this.#machine.step('refuse');
-    return [sendStatus(CODE.bye, 'Access denied'), { kind: 'close' }];
+    const line =
+      why === 'busy' ? { kind: 'send' as const, bytes: BUSY_LINE } : sendStatus(CODE.bye, 'Access denied');
+    return [line, { kind: 'close' }];
   }
 
   /** Takes bytes of the client; ignored after the end. @throws StateError unless {@link acceptsInput} */

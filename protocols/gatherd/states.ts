@@ -24,7 +24,7 @@ export type ServerStep =
 export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
   new: {
     greet: to('ready', 'the peer is admitted', '`000`'),
-    refuse: to('closed', 'the peer is refused', '`999`'),
+    refuse: to('closed', 'the peer is refused', '`999`, or `098` for now'),
   },
   ready: {
     answer: to('ready', '`HELLO`, `HELP`, `SET`, an unknown or malformed line', 'its lines'),

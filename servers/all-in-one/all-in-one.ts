@@ -264,7 +264,7 @@ export class AllInOne implements AsyncDisposable {
     broker.urls.setWebAddress(reachableHost(host), web.address.port);
     monitored.watch(gatherer);
     if (options.monitor !== undefined) {
-      const monitoredBy = parts.adopt(monitoredBroker(broker, brokerServer), async (watched) =>
+      const monitoredBy = parts.adopt(monitoredBroker(broker, brokerServer, web), async (watched) =>
         watched[Symbol.dispose](),
       );
       parts.use(

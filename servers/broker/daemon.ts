@@ -109,7 +109,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
           certificate,
         });
   if (web !== undefined) broker.urls.setWebAddress(web.address.host, web.address.port);
-  using monitored = monitoredBroker(broker, server);
+  using monitored = monitoredBroker(broker, server, web);
   await using monitor =
     options.monitor && (await Monitor.listen({ address: options.monitor, servers: [monitored], log }));
   if (monitor !== undefined) log.info(`monitor: ${monitor.address}`);

@@ -1,8 +1,9 @@
 // The figures of a Broker: what metrics and health checks tell of it.
-import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
+import { counter, gauge, type MonitoredServer, newcomerFigures } from '../monitor/figures.js';
 import type { Broker } from './broker.js';
 import { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';
 import type { BrokerServer } from './server.js';
+import type { WebServer } from './web/server.js';
 
 /** The last collections from each point, by `host:port`. */
 interface PointHistory {
@@ -12,8 +13,12 @@ interface PointHistory {
   readonly objects: number;
 }
 
-/** Describes a Broker to the monitor, until disposed. */
-export function monitoredBroker(broker: Broker, server: BrokerServer): MonitoredServer & Disposable {
+/** Describes a Broker and its web pages to the monitor, until disposed. */
+export function monitoredBroker(
+  broker: Broker,
+  server: BrokerServer,
+  pages?: Pick<WebServer, 'newcomers'>,
+): MonitoredServer & Disposable {
   const { counts } = server;
   const points = new Map<string, PointHistory>();
   const onCollect = (message: unknown): void => {
@@ -29,6 +34,8 @@ export function monitoredBroker(broker: Broker, server: BrokerServer): Monitored
     [Symbol.dispose]: () => collectChannel.unsubscribe(onCollect),
     figures: [
       gauge('broker_connections', 'Open connections of the port.', () => server.connections),
+      ...newcomerFigures('broker', () => server.newcomers),
+      ...(pages === undefined ? [] : newcomerFigures('web', () => pages.newcomers)),
       counter('broker_messages_total', 'Messages to the port, by kind.', () => counts.messages, 'kind'),
       counter('broker_queries_total', 'Queries, by their end.', () => counts.queries, 'end'),
       counter(

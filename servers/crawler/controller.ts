@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { getHeapStatistics } from 'node:v8';
 import { closeBodies } from '../../clients/fetch/index.js';
 import { StateError } from '../../protocols/errors.js';
+import { residentBytes } from '../../storage/files/resident-memory.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
@@ -236,7 +238,6 @@ export class CrawlController implements CrawlControl {
   snapshot(): CrawlSnapshot {
     const { name, seen, lastCheckpoint } = this.#options;
     const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = this.frontier.counts;
-    const memory = process.memoryUsage();
     return {
       name,
       time: Date.now(),
@@ -256,8 +257,8 @@ export class CrawlController implements CrawlControl {
       busyWorkers: this.workers.busy,
       ...this.frontier.figures,
       seenFilter: { kind: seen.kind, count: seen.count, memoryBytes: seen.memoryBytes },
-      memoryBytes: memory.rss,
-      heapBytes: memory.heapUsed,
+      memoryBytes: residentBytes(),
+      heapBytes: getHeapStatistics().used_heap_size,
       diskFreeBytes: this.#diskFree,
       checkpoint: lastCheckpoint?.() ?? '',
     };

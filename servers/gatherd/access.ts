@@ -2,12 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/gatherd-conf.js';
 import { errorCode } from '../../protocols/errors.js';
+import { isAboutDescriptors } from '../host/fd-limit.js';
 import type { PeerLog } from '../host/log-limit.js';
 import type { Peer } from '../host/peer.js';
 
 /** Whether a peer may connect. */
 export interface AccessDecision {
   readonly allowed: boolean;
+  /** It cannot be decided now, because no file can be opened: the peer may try again. */
+  readonly busy?: boolean;
   /** The peer's confirmed name, if a rule contains names and the peer has one. */
   readonly name: string | undefined;
 }
@@ -29,7 +32,7 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: PeerL
       return { allowed: true, name: undefined };
     }
     log.error(`${file} cannot be used, no peer is admitted`, error);
-    return { allowed: false, name: undefined };
+    return { allowed: false, busy: isAboutDescriptors(error), name: undefined };
   }
   for (const warning of conf.warnings) log.warn(warning.message);
   // Looks up the name only if a rule can match one: a lookup takes time and queries a foreign name server.

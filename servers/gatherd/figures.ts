@@ -1,5 +1,5 @@
 // The figures of a gatherd for metrics and health checks.
-import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
+import { counter, gauge, type MonitoredServer, newcomerFigures } from '../monitor/figures.js';
 import type { GatherdServer } from './server.js';
 
 /** Describes a gatherd to the monitor. */
@@ -14,6 +14,7 @@ export function monitoredGatherd(server: GatherdServer): MonitoredServer {
     },
     figures: [
       gauge('gatherd_connections', 'Open sessions.', () => server.connections),
+      ...newcomerFigures('gatherd', () => server.newcomers),
       counter('gatherd_sessions_total', 'Sessions that have ended.', () => counts.sessions),
       counter('gatherd_denied_total', 'Connections that the access list refused.', () => counts.denied),
       counter('gatherd_commands_total', 'Commands, by kind.', () => counts.commands, 'command'),

@@ -14,6 +14,7 @@ import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { HostConnection } from '../host/connection.js';
 import type { SessionShare } from '../host/fair-share.js';
 import type { PeerLog } from '../host/log-limit.js';
+import type { AccessDecision } from './access.js';
 import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
 import {
@@ -82,7 +83,7 @@ export interface SessionContext {
   /** Compressed chunks of running transfers. */
   readonly chunks: ChunkCache;
   /** Whether the peer may connect (GATHERD-9), with its name, for the log. */
-  readonly admit: (connection: HostConnection) => Promise<{ allowed: boolean; name: string | undefined }>;
+  readonly admit: (connection: HostConnection) => Promise<AccessDecision>;
   /** Milliseconds without a complete command (GATHERD-12.3). */
   readonly commandTimeoutMs: number;
   readonly clock: Clock;
@@ -134,10 +135,12 @@ class Session {
     const log = this.#log;
     let ending = 'end of session';
     try {
-      const { allowed, name } = await this.#context.admit(this.#connection);
-      log.info(`connection${name === undefined ? '' : ` from ${name}`}: ${describeDecision(allowed)}`);
-      if (!allowed) this.#context.counts.denied++;
-      await this.#performAll(allowed ? this.#engine.start() : this.#engine.refuse());
+      const { allowed, busy = false, name } = await this.#context.admit(this.#connection);
+      log.info(
+        `connection${name === undefined ? '' : ` from ${name}`}: ${busy ? 'busy' : describeDecision(allowed)}`,
+      );
+      if (!allowed && !busy) this.#context.counts.denied++;
+      await this.#performAll(allowed ? this.#engine.start() : this.#engine.refuse(busy ? 'busy' : 'denied'));
       await this.#readCommands();
     } catch (error) {
       // A peer may disconnect at any time (GATHERD-7.3).

@@ -1,9 +1,11 @@
 // The last words to clients that are not served.
+import { readSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { FairFlow } from './fair-flow.js';
 import { threadShare } from './fair-share.js';
+import { descriptorOf } from './fd-limit.js';
 
 /** Limits of {@link Farewells}. */
 export interface FarewellLimits {
@@ -48,7 +50,10 @@ export class Farewells {
     socket.on('error', () => socket.destroy());
     if (atOnce || this.#open.size >= maxOpen || socket.destroyed) {
       // A small write to a new connection is in the system's buffer at once.
-      if (!socket.destroyed) socket.write(bytes);
+      if (!socket.destroyed) {
+        discardArrived(socket);
+        socket.write(bytes);
+      }
       socket.destroy();
       return;
     }
@@ -72,5 +77,19 @@ export class Farewells {
   /** Drops those that are open. */
   cut(): void {
     for (const socket of this.#open) socket.destroy();
+  }
+}
+
+/** Bytes of a request that are read at once. */
+const ARRIVED = Buffer.alloc(16 * 1024);
+
+/** Reads what has arrived: closing over it would reset the connection. */
+function discardArrived(socket: Socket): void {
+  const descriptor = descriptorOf(socket);
+  if (descriptor === undefined) return;
+  try {
+    readSync(descriptor, ARRIVED, 0, ARRIVED.length, null);
+  } catch {
+    // Nothing has arrived (EAGAIN).
   }
 }

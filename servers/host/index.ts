@@ -34,6 +34,7 @@ export {
   type OpenLog,
   openLog,
 } from './logger.js';
+export type { NewcomerCounts } from './newcomers.js';
 export { notifyReady } from './notify.js';
 export { passwordFileWarning } from './password-file.js';
 export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';

@@ -2,7 +2,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls, redactLogins } from '../../protocols/visible-text.js';
-import { isAboutDescriptors, reportDescriptors } from './fd-limit.js';
+import { DescriptorReports } from './fd-limit.js';
 import { LogFile } from './log-file.js';
 
 export type { Logger } from 'pino';
@@ -90,6 +90,7 @@ export function createLoggerOn(
   options: Pick<LoggerOptions, 'program' | 'level' | 'json'>,
 ): Logger {
   const { program, level = 'info', json = true } = options;
+  const reports = new DescriptorReports();
   return pino(
     {
       name: program,
@@ -105,14 +106,16 @@ export function createLoggerOn(
         logMethod(args, method, level) {
           const [first, second]: [unknown, unknown?, ...unknown[]] = args;
           const [fields, text] = typeof first === 'string' ? [{}, first] : [Object(first), second];
+          const reason = fields.err === undefined ? '' : messageOf(fields.err);
+          const isShown = level >= pino.levels.values.info!;
+          const { write, remedy } = isShown ? reports.look(`${text} ${reason}`) : { write: true };
+          if (!write) return;
           if (json) method.apply(this, args);
           else {
             const line = { ...fields, name: program, time: Date.now(), level: pino.levels.labels[level] };
             stream.write(formatHarvestLine({ ...line, msg: text }));
           }
-          if (level < pino.levels.values.info!) return;
-          const reason = fields.err === undefined ? '' : messageOf(fields.err);
-          if (isAboutDescriptors(`${text} ${reason}`)) reportDescriptors((sentence) => this.error(sentence));
+          if (remedy !== undefined) this.error(remedy);
         },
       },
     },

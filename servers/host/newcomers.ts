@@ -5,7 +5,7 @@ import type { Clock } from '../../protocols/clock.js';
 import { Admission, type AdmissionLimits } from './admission.js';
 import type { ConnectionSlot } from './connection-table.js';
 import { Farewells } from './farewells.js';
-import { descriptorsLeft, reportDescriptors } from './fd-limit.js';
+import { DescriptorReports, descriptorsLeft, processLimitText } from './fd-limit.js';
 
 /** Options of {@link Newcomers}. */
 export interface NewcomersOptions {
@@ -30,22 +30,36 @@ export type Serve = (slot: ConnectionSlot) => {
   evict(waitedMs: number): void;
 };
 
+/** What became of the connections that a server accepted. All but `waiting` only grow. */
+export interface NewcomerCounts {
+  /** Connections that wait for a place now. */
+  waiting: number;
+  /** Connections that had to wait for a place. */
+  waited: number;
+  /** Connections that were refused, because no place was free in time or no descriptor was left. */
+  readonly refused: { places: number; descriptors: number };
+  /** Connections that were closed for others. */
+  evicted: number;
+}
+
 /** Admits the connections that a server accepts (see {@link Admission}), and ends those that it refuses. */
 export class Newcomers {
   readonly farewells: Farewells;
   readonly #options: NewcomersOptions;
   readonly #admission: Admission;
+  readonly #reports: DescriptorReports;
+  readonly #counts = { waited: 0, refused: { places: 0, descriptors: 0 }, evicted: 0 };
 
   constructor(options: NewcomersOptions) {
     const { limits, clock = monotonicClock } = options;
     this.#options = options;
     this.#admission = new Admission(limits, clock);
     this.farewells = new Farewells({}, clock);
+    this.#reports = new DescriptorReports(() => clock.now());
   }
 
-  /** Connections that wait for a place. */
-  get waiting(): number {
-    return this.#admission.waiting;
+  get counts(): NewcomerCounts {
+    return { ...this.#counts, waiting: this.#admission.waiting };
   }
 
   /** Serves a connection now or later, or refuses it. Until it is served, nothing else uses the socket. */
@@ -54,20 +68,24 @@ export class Newcomers {
     const ignore = (): void => undefined;
     // A peer that disconnects while it waits.
     socket.on('error', ignore);
-    const refused = (atOnce = false): void => {
+    const refused = (why: keyof NewcomerCounts['refused'], atOnce = false): void => {
+      this.#counts.refused[why] += 1;
       this.#options.refused(address);
       this.#options.refuse(socket, this.farewells, atOnce);
     };
     const left = descriptorsLeft(socket);
     if (left !== 'enough') {
-      reportDescriptors(this.#options.report);
-      refused(left === 'last');
+      const sentence = processLimitText();
+      if (this.#reports.look(sentence).write) this.#options.report(sentence);
+      refused('descriptors', left === 'last');
       return;
     }
     let served: ReturnType<Serve> | undefined;
+    let isDecided = false;
     this.#admission.request({
       address,
       admitted: (slot) => {
+        isDecided = true;
         if (socket.destroyed) {
           slot.release();
           return;
@@ -75,9 +93,16 @@ export class Newcomers {
         served = serve(slot);
         socket.off('error', ignore);
       },
-      evicted: (waitedMs) => served?.evict(waitedMs),
-      refused: () => refused(),
+      evicted: (waitedMs) => {
+        this.#counts.evicted += 1;
+        served?.evict(waitedMs);
+      },
+      refused: () => {
+        isDecided = true;
+        refused('places');
+      },
     });
+    if (!isDecided) this.#counts.waited += 1;
   }
 
   /** Refuses those that wait, and every further one. */

@@ -8,7 +8,7 @@ import { type FairShare, threadShare } from './fair-share.js';
 import { connectionsWithinLimit } from './fd-limit.js';
 import { type Listen, Listener } from './listener.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
-import { Newcomers } from './newcomers.js';
+import { type NewcomerCounts, Newcomers } from './newcomers.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 
 export interface HostOptions {
@@ -123,7 +123,7 @@ export class TcpHost implements AsyncDisposable {
     };
     const limiter = new LogLimiter((text) => log.warn(text), options.logLimits, clock);
     const { maxPerAddress, graceMs, admissionWaitMs: waitMs, maxWaiting, lastWords } = options;
-    const maxConnections = await connectionsWithinLimit(options.maxConnections ?? 256);
+    const maxConnections = connectionsWithinLimit(options.maxConnections ?? 256);
     const newcomers = new Newcomers({
       limits: () => ({ maxConnections, maxPerAddress, graceMs, waitMs, maxWaiting }),
       refuse: (socket, farewells, atOnce) => farewells.say(socket, lastWords?.refused ?? NOTHING, atOnce),
@@ -175,6 +175,10 @@ export class TcpHost implements AsyncDisposable {
     return this.#open.size;
   }
 
+  get newcomers(): NewcomerCounts {
+    return this.#newcomers.counts;
+  }
+
   /**
    * Stops accepting connections. Sessions that wait for their peer end immediately; sessions that are sending
    * may finish within `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
@@ -219,6 +223,11 @@ export abstract class HostedServer implements AsyncDisposable {
   /** Number of open connections. */
   get connections(): number {
     return this.#host.connections;
+  }
+
+  /** What became of the connections that it accepted. */
+  get newcomers(): NewcomerCounts {
+    return this.#host.newcomers;
   }
 
   /** Closes the sessions, see {@link TcpHost.close}. */

@@ -1,5 +1,5 @@
 // The figures of a References Server: what metrics and health checks tell of it.
-import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
+import { counter, gauge, type MonitoredServer, newcomerFigures } from '../monitor/figures.js';
 import type { RefererService } from './service.js';
 
 /**
@@ -16,6 +16,7 @@ export function monitoredRefererd(service: RefererService): MonitoredServer {
     },
     figures: [
       gauge('refererd_connections', 'Open connections.', () => service.clients),
+      ...newcomerFigures('refererd', () => service.newcomers?.()),
       counter(
         'refererd_events_total',
         'The counters of /stat: requests by kind, errors, time-outs, bytes.',

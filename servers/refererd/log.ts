@@ -1,7 +1,7 @@
 // The log of the original program (R-66 to R-69).
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls } from '../../protocols/visible-text.js';
-import { isAboutDescriptors, reportDescriptors } from '../host/fd-limit.js';
+import { DescriptorReports } from '../host/fd-limit.js';
 import { LogFile } from '../host/log-file.js';
 import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Logger } from '../host/logger.js';
@@ -99,6 +99,7 @@ export class FileLog implements RefererLog, Disposable {
   readonly #options: FileLogOptions;
   readonly #now: () => Date;
   readonly #file: LogFile;
+  readonly #reports = new DescriptorReports();
 
   /** @throws StorageError when the file cannot be opened */
   constructor(options: FileLogOptions) {
@@ -128,12 +129,14 @@ export class FileLog implements RefererLog, Disposable {
 
   write(level: number, text: string): void {
     if (!this.writes(level)) return;
+    const { write, remedy } = this.#reports.look(text);
+    if (!write) return;
     // A peer's text must not start a new line or move the reader's cursor.
     const line = `${this.progname}[${process.pid}]: ${escapeControls(text)}`;
     this.#options.syslog?.(level, line);
     if (this.#options.json === true) this.#file.write(this.#jsonLine(level, text));
     else this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
-    if (isAboutDescriptors(text)) reportDescriptors((sentence) => this.write(LEVEL.error, sentence));
+    if (remedy !== undefined) this.write(LEVEL.error, remedy);
   }
 
   #jsonLine(level: number, text: string): string {

@@ -291,7 +291,7 @@ class RefererProcess {
   async #settings(): Promise<RefererSettings> {
     const { progname: program, version, referername, webnames, maxclients } = this.#config;
     const { readtimeout, sendtimeout } = this.#config;
-    const maxClients = await connectionsWithinLimit(maxclients);
+    const maxClients = connectionsWithinLimit(maxclients);
     if (maxClients < maxclients) {
       this.#log.write(
         LEVEL.warning,

@@ -79,6 +79,7 @@ export class RefererServer implements AsyncDisposable {
       report: (sentence) => service.log.write(LEVEL.error, sentence),
       clock,
     });
+    service.newcomers = () => this.#newcomers.counts;
     this.#context = {
       service,
       clock,

@@ -2,6 +2,7 @@
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/current.js';
+import type { NewcomerCounts } from '../host/newcomers.js';
 import type { HostNames } from '../web/own-host.js';
 import { PasswordThrottle } from '../web/password-throttle.js';
 import { AllowedHosts } from './allowed-hosts.js';
@@ -81,6 +82,8 @@ export class RefererService {
   lists: CommonLists;
   /** Number of open connections. */
   clients = 0;
+  /** What became of the connections that the server accepted; undefined before it listens. */
+  newcomers: (() => NewcomerCounts) | undefined;
   /** The published links, which follow new generations. */
   references: CurrentReferences;
   /** Limits the guessing of passwords of the statistics. */

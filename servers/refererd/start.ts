@@ -74,7 +74,7 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     program: 'refererd',
     version: VERSION,
     hostNames: options.hostNames ?? { names: [] },
-    maxClients: await connectionsWithinLimit(options.maxClients ?? 8192),
+    maxClients: connectionsWithinLimit(options.maxClients ?? 8192),
     maxPerAddress: options.maxPerAddress,
     graceMs: options.graceMs,
     admissionWaitMs: options.admissionWaitMs,

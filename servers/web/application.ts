@@ -9,6 +9,7 @@ import { type FairShare, type SessionShare, threadShare } from '../host/fair-sha
 import { FairSocket } from '../host/fair-socket.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
+import type { NewcomerCounts } from '../host/newcomers.js';
 import { listenFailure } from '../host/port-holder.js';
 import type { Certificate } from '../host/tls.js';
 import { type Asset, addAssets } from './assets.js';
@@ -197,8 +198,8 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
   opened.defer(() => app.close());
   app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
   if (options.connections !== undefined && created !== undefined) {
-    const maxConnections = await connectionsWithinLimit(options.connections.maxConnections);
-    guardConnections(
+    const maxConnections = connectionsWithinLimit(options.connections.maxConnections);
+    const counts = guardConnections(
       created,
       { ...options.connections, maxConnections },
       {
@@ -209,11 +210,19 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
         report: (sentence) => options.logSuppressed?.(sentence),
       },
     );
+    counted.set(app, counts);
   }
   await addApplication(app, options);
   await app.ready();
   opened.move();
   return app;
+}
+
+const counted = new WeakMap<FastifyInstance, () => NewcomerCounts>();
+
+/** What became of the connections that an application accepted; undefined if it is given its connections. */
+export function newcomersOf(app: FastifyInstance): NewcomerCounts | undefined {
+  return counted.get(app)?.();
 }
 
 function refuseForeignHost(

@@ -6,7 +6,7 @@ import type { Clock } from '../../protocols/clock.js';
 import type { AdmissionLimits } from '../host/admission.js';
 import type { ConnectionSlot } from '../host/connection-table.js';
 import { acceptedSocket } from '../host/fair-socket.js';
-import { Newcomers } from '../host/newcomers.js';
+import { type NewcomerCounts, Newcomers } from '../host/newcomers.js';
 import { acceptedBytes, SendWatch } from '../host/send-watch.js';
 import { type GatedServer, rawReply } from './request-gate.js';
 
@@ -60,13 +60,13 @@ export function busyReply(headers: Readonly<Record<string, string>>): Buffer {
 /**
  * Limits the connections of an HTTP server, all together and for each address (see {@link Newcomers}). A
  * kept-alive connection without a request makes room for a new one; a client that reads a reply too slowly is
- * cut. A client without a place gets 503 with Retry-After.
+ * cut. A client without a place gets 503 with Retry-After. Returns what counts them.
  */
 export function guardConnections(
   { server, interceptConnections }: Pick<GatedServer, 'server' | 'interceptConnections'>,
   options: ConnectionGuardOptions,
   { refusalHeaders, refused, report }: ConnectionGuardContext,
-): void {
+): () => NewcomerCounts {
   const { drainTimeoutMs = 60_000, minBytesPerSecond = 100, clock = monotonicClock } = options;
   const newcomers = new Newcomers({
     limits: () => options,
@@ -160,6 +160,7 @@ export function guardConnections(
       if (guarded.requests === 0) guarded.slot.waitForInput(true);
     });
   });
+  return () => newcomers.counts;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -76,7 +76,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'servers/essence': [],
   'servers/host': [],
   'servers/web': ['servers/host'],
-  'servers/monitor': ['servers/web'],
+  'servers/monitor': ['servers/host', 'servers/web'],
   'servers/gatherd': ['servers/host', 'servers/monitor'],
   'servers/broker': ['servers/host', 'servers/monitor', 'servers/web'],
   'servers/refererd': ['servers/host', 'servers/monitor', 'servers/web'],

@@ -20,6 +20,7 @@ import '../protocols/gatherd/states.test.js';
 import '../servers/host/allocator.test.js';
 import '../servers/host/append-file.test.js';
 import '../servers/host/admission.test.js';
+import '../servers/host/fd-limit.test.js';
 import '../servers/host/connection-table.test.js';
 import '../servers/host/fair-share.test.js';
 import '../servers/host/handshakes.test.js';

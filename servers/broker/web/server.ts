@@ -1,6 +1,7 @@
 // The application of the web pages and its port.
 import type { FastifyInstance } from 'fastify';
 import type { Certificate, PeerLimits } from '../../host/index.js';
+import type { NewcomerCounts } from '../../host/newcomers.js';
 import {
   type Address,
   type ApplicationParts,
@@ -8,6 +9,7 @@ import {
   createApplication,
   listenOn,
   localUrl,
+  newcomersOf,
 } from '../../web/application.js';
 import { type Asset, addAssets } from '../../web/assets.js';
 import type { ConnectionGuardOptions } from '../../web/connections.js';
@@ -146,6 +148,11 @@ export class WebServer implements AsyncDisposable {
     const address = await listenOn(app, options, 'web pages');
     const scheme = options.certificate === undefined ? 'http' : 'https';
     return new WebServer(app, address, localUrl(address, scheme));
+  }
+
+  /** What became of the connections that it accepted. */
+  get newcomers(): NewcomerCounts | undefined {
+    return newcomersOf(this.#app);
   }
 
   close(): Promise<void> {

@@ -116,15 +116,19 @@ const FEW_FILES = 512;
  */
 function fewFiles(error: unknown): string | undefined {
   const codes = errorsIn(error).map(errorCode);
-  if (!codes.includes('EMFILE') && !codes.includes('ERR_MODULE_NOT_FOUND')) return undefined;
+  const text = messageOf(error);
+  if (/\bENFILE\b|too many open files in system/i.test(text))
+    return 'too many files are open in the whole system; allow more, e.g. with `sysctl fs.file-max=NUMBER`';
+  const isAtLimit = /\bEMFILE\b|too many open files/i.test(text) || codes.includes('EMFILE');
+  if (!isAtLimit && !codes.includes('ERR_MODULE_NOT_FOUND')) return undefined;
   // The system would have no file for /proc/self/limits.
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: unknown } };
   };
   const limit = report.userLimits?.open_files?.soft;
   if (typeof limit !== 'number' && !/^\d+$/.test(String(limit))) return undefined;
-  if (!codes.includes('EMFILE') && Number(limit) >= FEW_FILES) return undefined;
-  return `only ${String(limit)} files may be open at a time, which is too few; allow more, e.g. with \`ulimit -n 4096\``;
+  if (!isAtLimit && Number(limit) >= FEW_FILES) return undefined;
+  return `only ${String(limit)} files may be open at a time, which is too few; allow more, e.g. with \`ulimit -n 4096\`, or LimitNOFILE= of the service`;
 }
 
 /**

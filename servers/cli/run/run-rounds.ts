@@ -4,6 +4,7 @@ import { isDiskFull, KitError, messageOf, StorageError } from '../../../protocol
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { AllInOne, CycleReport } from '../../all-in-one/all-in-one.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
+import { descriptorRemedy } from '../../host/fd-limit.js';
 import type { Logger } from '../../host/logger.js';
 import { GatherProgress } from '../gatherer/gather-progress.js';
 import { printable } from '../output/printable.js';
@@ -105,6 +106,8 @@ export async function repeatRounds(
       if (signal.aborted) return;
       if (!(error instanceof KitError)) throw error;
       print(`${messageOf(error)}; the next round tries again.\n`);
+      const remedy = descriptorRemedy(messageOf(error));
+      if (remedy !== undefined) print(`${remedy}.\n`);
     }
     print(nextRoundText(next + everyMs));
   }

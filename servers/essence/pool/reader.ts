@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../protocols/errors.js';
+import { residentBytes } from '../../../storage/files/resident-memory.js';
 import type { DraftPiece } from '../document.js';
 import { childrenMs, processMs } from '../time-budget.js';
 import { startThread, threadFailure } from './thread-worker.js';
@@ -65,7 +66,7 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
     pieces = [];
   };
   const look = (): void => {
-    if (process.memoryUsage.rss() > limit) end(`reading it takes more than ${maxMemoryMb} MiB of memory`);
+    if (residentBytes() > limit) end(`reading it takes more than ${maxMemoryMb} MiB of memory`);
     else if (performance.now() - reported >= REPORT_MS) report();
   };
   let ending = false;
@@ -83,7 +84,7 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
       pieces.push(reply.piece);
       return;
     }
-    before = process.memoryUsage.rss();
+    before = residentBytes();
     reported = performance.now();
     if ('ready' in reply) {
       unused = before;
