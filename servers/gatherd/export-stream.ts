@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import type { Complete } from '../../protocols/defined.js';
-import { encodeGzipTrailer, GZIP_HEADER, type SequenceMark } from '../../protocols/gatherd/index.js';
+import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import {
   BOOKKEEPING_NAMES,
   decodeSoif,
@@ -84,11 +84,6 @@ export async function* streamChanges(
     if (changed.length > 0) yield Buffer.concat(changed.map(({ soif }) => soif));
   }
   yield SECTION_CLOSE;
-}
-
-/** Whether the change belongs to the database (GATHERD-6.13). The number 0 asks for everything. */
-export function hasChange(numbered: NumberedChanges, { origin, sequence }: SequenceMark): boolean {
-  return sequence > 0 && origin === numbered.origin && sequence <= numbered.sequence;
 }
 
 /**

@@ -132,7 +132,12 @@ class MemorySnapshot implements SummarySnapshot {
   ) {
     this.#rows = rows;
     this.#tombstones = tombstones;
-    this.numbered = { origin, sequence: generation, after: (sequence) => this.#changesAfter(sequence) };
+    this.numbered = {
+      origin,
+      sequence: generation,
+      has: (name, number) => name === origin && number > 0 && number <= generation,
+      after: (sequence) => this.#changesAfter(sequence),
+    };
     this.#sorted = [...rows.values()].sort((a, b) => a.updateTime - b.updateTime || (a.url < b.url ? -1 : 1));
   }
 

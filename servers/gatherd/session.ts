@@ -20,7 +20,6 @@ import type { CurrentSnapshot } from './current-snapshot.js';
 import {
   compressToMember,
   type ExportCount,
-  hasChange,
   hasOtherSections,
   streamChanges,
   streamNumbered,
@@ -273,7 +272,7 @@ class Session {
   ): Promise<AsyncIterable<Uint8Array>> {
     const { signal } = this.#connection;
     const numbered = after === undefined ? undefined : snapshot?.numbered;
-    if (after !== undefined && numbered !== undefined && hasChange(numbered, after)) {
+    if (after !== undefined && numbered?.has(after.origin, after.sequence)) {
       const stream = streamNumbered(numbered, after.sequence, sections, count, signal);
       return compressed ? compressToMember(stream) : stream;
     }

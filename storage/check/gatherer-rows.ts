@@ -97,7 +97,8 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
   }
   const summaries = await level.count(tableRange(TABLE.summaries));
   const tombstones = await level.count(tableRange(TABLE.tombstones));
-  // Without a name for its numbers, collectors ask for everything.
+  // Without the names of its numbers, collectors ask for everything.
+  await level.clear(tableRange(TABLE.epochs));
   const [last] = await level.pageOfKeys(tableRange(TABLE.sequences), { limit: 1, reverse: true });
   const sequence = last === undefined ? 0 : keyOrder(last);
   await level.write([GATHERER_COUNTERS.put({ summaries, tombstones, sequence, origin: '' })], true);

@@ -5,6 +5,7 @@ import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from
 import { ROWS } from '../gatherer/tables.js';
 import type { Level, StoreKind } from '../level/level.js';
 import {
+  EPOCHS,
   GATHERER_COUNTERS,
   IDENTITIES,
   SEQUENCES,
@@ -21,7 +22,7 @@ const PAGE = { limit: 1000, bytes: 1 << 20 };
 const CHECKED = {
   gatherer: {
     counters: GATHERER_COUNTERS,
-    tables: [IDENTITIES, SEQUENCES, TOMBSTONES, TOMBSTONE_IDENTITIES, ...Object.values(ROWS)],
+    tables: [IDENTITIES, SEQUENCES, EPOCHS, TOMBSTONES, TOMBSTONE_IDENTITIES, ...Object.values(ROWS)],
   },
   broker: { counters: BROKER_COUNTERS, tables: [ENTRIES, URLS, MARKS, CHANGES, POINTS, REMOVALS] },
 } as const;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { StateError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -6,14 +5,15 @@ import { cloneDatabase, makeCloneDirectory } from '../generations/clone-database
 import { LoginSeal } from '../generations/login-seal.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
 import { TABLE, tableRange } from '../level/keys.js';
-import { Level, type LevelOptions } from '../level/level.js';
+import { Level, type LevelOptions, type RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { FrontierState, GathererCounters, QueueRecord } from '../records/records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
+import { dropOldEpochs, newEpoch } from '../summaries/epochs.js';
 import { summaryRows } from '../summaries/summary-changes.js';
 import { SummaryStore } from '../summaries/summary-store.js';
-import { GATHERER_COUNTERS } from '../summaries/tables.js';
+import { EPOCHS, GATHERER_COUNTERS } from '../summaries/tables.js';
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
@@ -97,6 +97,7 @@ export class GathererStore implements AsyncDisposable {
   #lazyRows = 0;
   readonly #publications = new Mutex();
   #counters: GathererCounters;
+  readonly #epoch = newEpoch();
   #closed = false;
 
   private constructor(
@@ -137,9 +138,10 @@ export class GathererStore implements AsyncDisposable {
     });
     try {
       const seal = known ?? (await LoginSeal.create(directory));
+      await dropOldEpochs(level);
       return new GathererStore(
         level,
-        named(await GATHERER_COUNTERS.read(level)),
+        await GATHERER_COUNTERS.read(level),
         await LinkTables.open(level),
         seal,
         options,
@@ -267,12 +269,6 @@ export class GathererStore implements AsyncDisposable {
   static async cloneClosed(source: string, target: string): Promise<void> {
     await cloneDatabase(source, target);
     await LoginSeal.copy(source, target);
-    // What was published since has numbers that the copy gives to other changes.
-    await using level = await Level.open(target, { kind: 'gatherer', create: false });
-    const counters = await GATHERER_COUNTERS.read(level);
-    if (counters.origin !== '') {
-      await level.write([GATHERER_COUNTERS.put({ ...counters, origin: newOrigin() })], true);
-    }
   }
 
   /** Waits for batches and publications in progress, then closes the files. */
@@ -304,7 +300,7 @@ export class GathererStore implements AsyncDisposable {
   /** After a failed write: whether it took effect shows in the counters, which are written with it. */
   #recover(): Promise<void> {
     return this.#level.recover(async () => {
-      this.#counters = named(await GATHERER_COUNTERS.read(this.#level), this.#counters.origin);
+      this.#counters = await GATHERER_COUNTERS.read(this.#level);
       await this.links.reload();
     });
   }
@@ -373,7 +369,8 @@ export class GathererStore implements AsyncDisposable {
     const references = group.flatMap(({ content }) => content.references);
     const changed = await summaryRows(this.#level, summaries, this.#counters);
     const linked = await this.links.rows(references);
-    const { rows, counters } = changed;
+    const { rows } = changed;
+    const counters = this.#inEpoch(changed.counters, rows);
     for (const row of linked.rows) rows.push(row);
     for (const { content } of group) for (const row of content.rows) rows.push(row);
     if (
@@ -390,15 +387,14 @@ export class GathererStore implements AsyncDisposable {
     linked.written();
     this.#counters = counters;
   }
-}
 
-/** The counters with the name of the database, which the first change writes. */
-function named(counters: GathererCounters, name = newOrigin()): GathererCounters {
-  return counters.origin === '' ? { ...counters, origin: name } : counters;
-}
-
-function newOrigin(): string {
-  return randomBytes(8).toString('hex');
+  /** The first change of this opening begins an epoch: a copy of the store has the numbers before it. */
+  #inEpoch(counters: GathererCounters, rows: RowChange[]): GathererCounters {
+    const { sequence, origin } = this.#counters;
+    if (counters.sequence === sequence || origin === this.#epoch) return counters;
+    rows.push(EPOCHS.put(this.#epoch, sequence + 1));
+    return { ...counters, origin: this.#epoch };
+  }
 }
 
 /** Estimates how many rows a batch changes. */

@@ -9,6 +9,7 @@ import { orderedKey, TABLE } from '../level/keys.js';
 import { Level } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { GathererCounters } from '../records/records.js';
+import { EpochHistory } from '../summaries/epochs.js';
 import {
   type ExportChunk,
   type ExportOptions,
@@ -42,10 +43,12 @@ export interface SnapshotInfo {
 
 /** The changes of a database by their numbers (GATHERD-6.13). */
 export interface NumberedChanges {
-  /** The name of the database to which the numbers belong. */
+  /** The name of the database to which the last change belongs. */
   readonly origin: string;
   /** Number of the last change. */
   readonly sequence: number;
+  /** Whether the change led to this database, under the present name or an earlier one. */
+  has(origin: string, sequence: number): boolean;
   /** The last change of each URL that has a number above this one, in their order, in pages. */
   after(sequence: number, options?: ExportOptions): AsyncIterable<readonly NumberedChange[]>;
 }
@@ -107,7 +110,8 @@ export async function openSnapshot(
   try {
     const counters = await GATHERER_COUNTERS.read(level);
     const ready = await openReady(published, clone, new SummaryStore(level, () => counters.summaries));
-    return new LevelSnapshot(generation, level, counters, ready);
+    const epochs = await EpochHistory.read(level, counters.origin, counters.sequence);
+    return new LevelSnapshot(generation, level, counters, epochs, ready);
   } catch (error) {
     await level.close();
     throw error;
@@ -139,6 +143,7 @@ class LevelSnapshot implements SummarySnapshot {
     readonly generation: number,
     level: Level,
     { summaries, tombstones, origin, sequence }: GathererCounters,
+    epochs: EpochHistory,
     readonly ready: ReadyExport,
   ) {
     this.#level = level;
@@ -146,6 +151,7 @@ class LevelSnapshot implements SummarySnapshot {
       this.numbered = {
         origin,
         sequence,
+        has: (name, number) => epochs.has(name, number),
         after: (from, options = {}) => this.#whileOpen(this.#changesAfter(from, options)),
       };
     this.count = summaries;

@@ -9,6 +9,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     S  update-time u64 BE, url           Summary                        gatherer
  *     N  content time u64 BE, url          the object's bytes (summaries/summary-rows.ts)
  *     s  number of the change u64 BE, url  SummarySequence
+ *     e  name                              SequenceEpoch
  *     I  url                               SummaryIdentity
  *     Z  deletion time u64 BE, url         Tombstone
  *     z  url                               TombstoneIdentity
@@ -44,6 +45,7 @@ export const TABLE = {
   summaries: 0x53,
   summaryContents: 0x4e,
   sequences: 0x73,
+  epochs: 0x65,
   identities: 0x49,
   tombstones: 0x5a,
   tombstoneIdentities: 0x7a,

@@ -201,7 +201,7 @@ export interface GathererCounters {
   readonly tombstones: number;
   /** Number of the last change of a summary (GATHERD-6.13). */
   readonly sequence: number;
-  /** Random name of the database to which the numbers belong; empty if it has no name yet. */
+  /** Name of the epoch of the last change; empty if no change has a number. */
   readonly origin: string;
 }
 

@@ -1,6 +1,6 @@
 // The tables of summaries and tombstones beside the summaries themselves (summary-rows.ts).
 import type { UnixSeconds } from '../../protocols/time.js';
-import { keyOrder, keysOf, keyUrl, orderedUrlKey, TABLE, urlKeys } from '../level/keys.js';
+import { keyOrder, keysOf, keyUrl, orderedUrlKey, TABLE, textKeys, urlKeys } from '../level/keys.js';
 import { SingleRow, TableFormat } from '../level/table.js';
 import { type GathererCounters, rowCodec, type TombstoneRecord } from '../records/records.js';
 
@@ -76,4 +76,13 @@ export const SEQUENCES = new TableFormat<SequenceKey, SummarySequence>(
 ).map<SummarySequence & SequenceKey>(
   (record, key) => ({ ...key, ...record }),
   (row) => row,
+);
+
+/** The number of the first change of each epoch, by the name of the epoch. */
+export const EPOCHS = new TableFormat(
+  textKeys(TABLE.epochs),
+  rowCodec<{ readonly first: number }>('SequenceEpoch'),
+).map<number>(
+  ({ first }) => first,
+  (first) => ({ first }),
 );

@@ -1,11 +1,12 @@
 // GATHERD-6.13: the numbers of changes, from a store over its generations to a client.
-import { mkdir } from 'node:fs/promises';
+import { cp, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { collectChanges, GatherdClient } from '../../../clients/gatherd/index.js';
 import type { SequenceMark } from '../../../protocols/gatherd/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
+import { backUp } from '../../../storage/backup/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { soif } from '../broker/helpers.js';
 
@@ -23,9 +24,17 @@ class Database {
     this.generations = join(directory, 'generations');
   }
 
+  get working(): string {
+    return join(this.directory, 'working');
+  }
+
+  async open(): Promise<void> {
+    this.store = await GathererStore.open(this.working);
+  }
+
   static async start(t: Test): Promise<Database> {
     const database = new Database(t.testdir());
-    database.store = await GathererStore.open(join(database.directory, 'working'));
+    await database.open();
     await database.store.publish(database.generations);
     const server = await GatherdServer.listen({
       generationsDirectory: database.generations,
@@ -138,20 +147,58 @@ t.test('a collector that does not know the numbers of the database gets everythi
   }
 });
 
-t.test('a store that was restored from a copy has another name', async (t) => {
+/** The ways in which a store comes to be a copy of what it was. */
+const COPIES: Readonly<Record<string, (database: Database, copy: string) => Promise<void>>> = {
+  'a checkpoint': (database, copy) => database.store.clone(copy),
+  'a backup while it runs': async (database, copy) => void (await backUp(database.working, copy)),
+  'cp while it is stopped': async (database, copy) => {
+    await database.store.close();
+    await cp(database.working, copy, { recursive: true, preserveTimestamps: true });
+    await database.open();
+  },
+};
+
+for (const [name, save] of Object.entries(COPIES)) {
+  t.test(`a store that was brought back from ${name} has other numbers for what comes then`, async (t) => {
+    const database = await Database.start(t);
+    await database.put('a', 5000);
+    const first = await database.collect(undefined, 0);
+    const copy = join(database.directory, 'copy');
+    await save(database, copy);
+    await database.put('b', 6000);
+    const lost = await database.collect(first.mark);
+    t.same(lost.changes, ['update b']);
+
+    await database.store.close();
+    await rename(database.working, join(database.directory, 'lost'));
+    await rename(copy, database.working);
+    await database.open();
+    await database.store.publish(database.generations);
+    t.same((await database.collect(lost.mark)).changes, ['update a'], 'everything: the change b is unknown');
+    t.same((await database.collect(first.mark)).changes, [], 'the change a is known');
+    for (const [title, text] of Object.entries({ c: 'c', d: 'd', e: 'e' }))
+      await database.put(title, 4000, text);
+    for (const mark of [lost.mark, { ...lost.mark!, sequence: 3 }]) {
+      const { changes, mark: next } = await database.collect(mark);
+      t.same(changes.toSorted(), ['update a', 'update c', 'update d', 'update e'], 'everything');
+      t.same((await database.collect(next)).changes, []);
+    }
+    const since = await database.collect(first.mark);
+    t.same(since.changes, ['update c', 'update d', 'update e'], 'after a change from before the copy');
+  });
+}
+
+t.test('each opening has its own numbers, and knows those of the former ones', async (t) => {
   const database = await Database.start(t);
-  await database.put('a', 5000);
-  const copy = join(database.directory, 'copy');
-  await database.store.clone(copy);
-  await database.put('b', 6000);
-  const { mark } = await database.collect(undefined, 0);
-  await database.store.close();
-  const restored = join(database.directory, 'restored');
-  await mkdir(restored);
-  await GathererStore.cloneClosed(copy, restored);
-  database.store = await GathererStore.open(restored);
-  await database.put('c', 4000);
-  const after = await database.collect(mark);
-  t.same(after.changes, ['update c', 'update a'], 'everything, not what has a number of the former store');
-  t.not(after.mark?.origin, mark?.origin);
+  const marks: (SequenceMark | undefined)[] = [];
+  for (let i = 0; i < 4; i++) {
+    await database.put(`a${i}`, 5000 + i);
+    marks.push((await database.collect(undefined, 0)).mark);
+    await database.store.close();
+    await database.open();
+    await database.store.publish(database.generations);
+    t.same((await database.collect(undefined, 0)).mark, marks.at(-1), 'nothing has changed');
+  }
+  t.equal(new Set(marks.map((mark) => mark?.origin)).size, 4);
+  for (const [i, mark] of marks.entries()) t.equal((await database.collect(mark)).changes.length, 3 - i);
 });
