@@ -2,18 +2,26 @@
 import { UsageError } from '../errors.js';
 import { excerpt } from '../visible-text.js';
 import { ADMIN_COMMANDS, type AdminCommand, isPlainKeyword } from './admin-commands.js';
-import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import { exactId, parseQueryTokens, type QueryLimits, quoteString } from './query-parser.js';
+import {
+  completed,
+  describeToken,
+  MAX_NUMBER,
+  malformed,
+  parseDecimal,
+  type Steps,
+  TokenReader,
+} from './lexer.js';
+import { exactId, type QueryLimits, querySteps, quoteString } from './query-parser.js';
 
 /**
- * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server
+ * Parses `#password ID COMMAND` (BRK-5.1) in steps. A message without a password gets an empty one, which the server
  * refuses like a wrong one (BRK-5.2).
  * @throws ProtocolError for an unknown command or a wrong parameter
  */
-export function parseAdmin(
+export function* adminSteps(
   tokens: TokenReader,
   limits: QueryLimits,
-): { readonly password: string; readonly command: AdminCommand } {
+): Steps<{ readonly password: string; readonly command: AdminCommand }> {
   let password = '';
   const first = tokens.peek();
   if (first.kind === 'keyword' && first.name === 'password') {
@@ -24,10 +32,10 @@ export function parseAdmin(
       password = value.text;
     }
   }
-  return { password, command: parseCommand(tokens, limits) };
+  return { password, command: yield* commandSteps(tokens, limits) };
 }
 
-function parseCommand(tokens: TokenReader, limits: QueryLimits): AdminCommand {
+function* commandSteps(tokens: TokenReader, limits: QueryLimits): Steps<AdminCommand> {
   const token = tokens.next();
   if (token.kind !== 'keyword') {
     throw malformed(
@@ -39,7 +47,7 @@ function parseCommand(tokens: TokenReader, limits: QueryLimits): AdminCommand {
   const keyword = `#${token.name}`;
   switch (token.name) {
     case 'rem-object-query':
-      return { kind: 'rem-object-query', query: parseQueryTokens(tokens, limits) };
+      return { kind: 'rem-object-query', query: yield* querySteps(tokens, limits) };
     case 'add-object':
       return { kind: 'add-object', files: takeList(tokens, keyword).map((word) => word.text) };
     case 'rem-object-oid':
@@ -142,5 +150,5 @@ export function buildAdminCommand(keyword: string, parameters: readonly string[]
   else if (name === 'add-object' || name === 'rem-object-oid') ids = given.length === 0 ? [] : [joined(0)];
   const text = isQuery ? joined(0) : ids.map(quoteString).join(' ');
   const tokens = new TokenReader(new TextEncoder().encode(`#${name} ${text}`));
-  return parseCommand(tokens, {});
+  return completed(commandSteps(tokens, {}));
 }

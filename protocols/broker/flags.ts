@@ -1,7 +1,16 @@
 // The flags between `#USER` or `#BULK` and `#END` (BRK-3): one row each, which parser, formatter, clients,
 // engines and documentation read.
 import { ProtocolError, UsageError } from '../errors.js';
-import { describeToken, MAX_NUMBER, malformed, parseDecimal, type Token, TokenReader } from './lexer.js';
+import {
+  completed,
+  describeToken,
+  MAX_NUMBER,
+  malformed,
+  parseDecimal,
+  type Steps,
+  type Token,
+  TokenReader,
+} from './lexer.js';
 import { exactId, quoteId } from './query-parser.js';
 
 /**
@@ -324,15 +333,16 @@ export function indexFlags(flags: QueryFlags): IndexFlags {
 }
 
 /**
- * Parses FLAGS up to and including `#END` (BRK-2.9), in any order. A later flag overrides an earlier one of its
+ * Parses FLAGS up to and including `#END` (BRK-2.9) in steps, in any order. A later flag overrides an earlier one of its
  * kind; only `#attribute` and unknown `#index` flags accumulate (BRK-3.6).
  * @param forPeer the flags are meant for another program, which may know more short flags: unknown ones and
  *   their values are skipped
  * @throws ProtocolError
  */
-export function parseFlags(tokens: TokenReader, forPeer = false): QueryFlags {
+export function* flagSteps(tokens: TokenReader, forPeer = false): Steps<QueryFlags> {
   const flags = initialFlags();
   for (;;) {
+    if (tokens.endsStep()) yield;
     const token = tokens.next();
     if (token.kind === 'end') throw malformed('BRK-2.9', token.offset, '#END is missing');
     if (token.kind !== 'keyword') {
@@ -372,7 +382,7 @@ function parseFlag(
  */
 export function checkFlags(text: string): void {
   const tokens = new TokenReader(new TextEncoder().encode(`${text} #END`));
-  parseFlags(tokens, true);
+  completed(flagSteps(tokens, true));
   const { offset, kind } = tokens.next();
   if (kind !== 'end') throw malformed('BRK-2.9', offset, '#END is not a flag');
 }

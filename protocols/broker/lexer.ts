@@ -1,5 +1,5 @@
 // Splits a message into tokens (BRK-2.1 to 2.8). Offsets are bytes of the message.
-import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
+import { BACKSLASH, bufferOf, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
@@ -24,14 +24,29 @@ const HASH = 0x23;
 const OPEN = 0x28;
 const CLOSE = 0x29;
 
-/** BRK-2.8: the bytes that end an unquoted word. */
-function endsWord(byte: number | undefined): boolean {
-  return isSpace(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
-}
+/** BRK-2.8: the bytes that end an unquoted word, each with a 1. */
+const ENDS_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
+  isSpace(byte) || [OPEN, CLOSE, QUOTE, COLON].includes(byte) ? 1 : 0,
+);
 
 /** Creates the error that all parsers of this folder throw. */
 export function malformed(rule: string, offset: number, what: string): ProtocolError {
   return new ProtocolError(what, { protocol: 'broker', rule, offset });
+}
+
+/** The tokens and bytes of one step of a parser: a tenth of a millisecond. */
+const STEP_TOKENS = 256;
+const STEP_BYTES = 4096;
+
+/** A parser that stops after each step, so that its caller can do something else in between. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Runs a parser without stopping. */
+export function completed<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /**
@@ -42,10 +57,13 @@ export class TokenReader {
   #position = 0;
   #ahead: Token | undefined;
   #takenEnd = 0;
-  readonly #bytes: Uint8Array;
+  /** Tokens of the current step, and where it began. */
+  #stepTokens = 0;
+  #stepFrom = 0;
+  readonly #bytes: Buffer;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = bufferOf(bytes);
   }
 
   /** The next token without taking it. @throws ProtocolError BRK-2.5 when a quote is never closed. */
@@ -59,7 +77,16 @@ export class TokenReader {
     const token = this.peek();
     this.#ahead = undefined;
     this.#takenEnd = token.end;
+    this.#stepTokens += 1;
     return token;
+  }
+
+  /** Whether the tokens that were taken are a step; then the next one begins. */
+  endsStep(): boolean {
+    if (this.#stepTokens < STEP_TOKENS && this.#takenEnd - this.#stepFrom < STEP_BYTES) return false;
+    this.#stepTokens = 0;
+    this.#stepFrom = this.#takenEnd;
+    return true;
   }
 
   /** Offset after the last byte of the token taken last. */
@@ -92,41 +119,63 @@ export class TokenReader {
     }
     if (first === QUOTE) return this.#scanString(offset);
     let end = offset + 1;
-    while (end < bytes.length && !endsWord(bytes[end])) end++;
+    let highest = first;
+    for (; end < bytes.length; end++) {
+      const byte = bytes[end]!;
+      if (ENDS_WORD[byte] === 1) break;
+      highest |= byte;
+    }
     this.#position = end;
     // BRK-2.1, BRK-2.2: `#` starts a keyword, whose case does not matter.
-    if (first === HASH) {
-      return {
-        kind: 'keyword',
-        name: decodeText(bytes.subarray(offset + 1, end)).toLowerCase(),
-        offset,
-        end,
-      };
-    }
-    return { kind: 'word', text: decodeText(bytes.subarray(offset, end)), offset, end };
+    if (first === HASH)
+      return { kind: 'keyword', name: this.#text(offset + 1, end, highest).toLowerCase(), offset, end };
+    return { kind: 'word', text: this.#text(offset, end, highest), offset, end };
+  }
+
+  /** The text of a part. @param highest all its bytes, combined by OR */
+  #text(start: number, end: number, highest: number): string {
+    return highest < 0x80
+      ? this.#bytes.toString('latin1', start, end)
+      : decodeText(this.#bytes.subarray(start, end));
   }
 
   #scanString(offset: number): Token {
     const bytes = this.#bytes;
-    const value: number[] = [];
-    for (let i = offset + 1; i < bytes.length; i++) {
+    const start = offset + 1;
+    let highest = 0;
+    let escapes = 0;
+    for (let i = start; i < bytes.length; i++) {
       const byte = bytes[i]!;
       if (byte === QUOTE) {
         this.#position = i + 1;
-        return { kind: 'string', text: decodeText(Uint8Array.from(value)), offset, end: i + 1 };
+        const text =
+          escapes === 0
+            ? this.#text(start, i, highest)
+            : decodeText(withoutEscapes(bytes.subarray(start, i), escapes));
+        return { kind: 'string', text, offset, end: i + 1 };
       }
-      const after = bytes[i + 1];
-      if (byte === BACKSLASH && after !== undefined) {
-        // BRK-2.7: `\"` is a quote; every other pair goes to the indexer unchanged.
-        if (after !== QUOTE) value.push(byte);
-        value.push(after);
-        i++;
-      } else {
-        value.push(byte);
-      }
+      highest |= byte;
+      if (byte !== BACKSLASH || i + 1 === bytes.length) continue;
+      i++;
+      if (bytes[i] === QUOTE) escapes++;
+      highest |= bytes[i]!;
     }
     throw malformed('BRK-2.5', offset, 'a double quote is never closed');
   }
+}
+
+/** BRK-2.7: `\"` is a quote; every other pair goes to the indexer unchanged. @param escapes number of `\"` */
+function withoutEscapes(bytes: Uint8Array, escapes: number): Uint8Array {
+  const value = new Uint8Array(bytes.length - escapes);
+  let length = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    if (bytes[i] === BACKSLASH && i + 1 < bytes.length) {
+      if (bytes[i + 1] !== QUOTE) value[length++] = BACKSLASH;
+      i++;
+    }
+    value[length++] = bytes[i]!;
+  }
+  return value;
 }
 
 /** Describes a token for an error message. */

@@ -1,14 +1,22 @@
 // Parses and formats messages of the Broker's protocol. Parsing a formatted one gives the same tree.
 import { ProtocolError, UsageError } from '../errors.js';
-import { formatAdminCommand, parseAdmin } from './admin.js';
+import { adminSteps, formatAdminCommand } from './admin.js';
 import type { AdminCommand } from './admin-commands.js';
-import { formatFlags, parseFlags, type QueryFlags } from './flags.js';
-import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
+import { flagSteps, formatFlags, type QueryFlags } from './flags.js';
+import {
+  completed,
+  describeToken,
+  MAX_NUMBER,
+  malformed,
+  parseDecimal,
+  type Steps,
+  TokenReader,
+} from './lexer.js';
 import type { Expression, Query } from './message-content.js';
 import {
   exactId,
-  parseQueryTokens,
   type QueryLimits,
+  querySteps,
   quoteId,
   quoteString,
   splitStructured,
@@ -30,17 +38,25 @@ export type BrokerMessage =
  * @throws ProtocolError whose `offset` is that of the offending byte in `line`
  */
 export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): BrokerMessage {
+  return completed(messageSteps(line, limits));
+}
+
+/**
+ * Parses one message line as {@link parseMessage} does, in steps of a tenth of a millisecond: a server does
+ * something else in between.
+ */
+export function* messageSteps(line: Uint8Array, limits: QueryLimits = {}): Steps<BrokerMessage> {
   const tokens = new TokenReader(line);
   const first = tokens.next();
   if (first.kind === 'keyword') {
     switch (first.name) {
       case 'user':
       case 'bulk': {
-        const flags = parseFlags(tokens);
-        return { kind: first.name, flags, query: parseQueryTokens(tokens, limits) };
+        const flags = yield* flagSteps(tokens);
+        return { kind: first.name, flags, query: yield* querySteps(tokens, limits) };
       }
       case 'admin':
-        return { kind: 'admin', ...parseAdmin(tokens, limits) };
+        return { kind: 'admin', ...(yield* adminSteps(tokens, limits)) };
     }
   }
   throw malformed(
@@ -55,10 +71,16 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
  * of its flags, as far as they can be read. The refusal goes to the peer in this interface.
  */
 export function requestedInterface(line: Uint8Array): 1 | 2 {
+  return completed(interfaceSteps(line));
+}
+
+/** Finds it in steps, as {@link messageSteps} parses. */
+export function* interfaceSteps(line: Uint8Array): Steps<1 | 2> {
   let requested: 1 | 2 = 1;
   try {
     const tokens = new TokenReader(line);
     for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      if (tokens.endsStep()) yield;
       if (token.kind !== 'keyword') continue;
       if (token.name === 'end' || token.name === 'admin') break;
       if (token.name !== 'interface') continue;
@@ -77,7 +99,7 @@ export function requestedInterface(line: Uint8Array): 1 | 2 {
  * @throws ProtocolError
  */
 export function parseQuery(text: string, limits: QueryLimits = {}): Query {
-  return parseQueryTokens(new TokenReader(new TextEncoder().encode(text)), limits);
+  return completed(querySteps(new TokenReader(new TextEncoder().encode(text)), limits));
 }
 
 /** Nested parentheses of a formatted query; a tree that needs more was not made by `parseQuery`. */

@@ -1,6 +1,6 @@
 // Parses the query of a message into a tree (BRK-2.11 to 2.17).
 import { UsageError } from '../errors.js';
-import { describeToken, type IdToken, malformed, type Token, TokenReader } from './lexer.js';
+import { describeToken, type IdToken, malformed, type Steps, type Token, TokenReader } from './lexer.js';
 import type { Expression, Query, SelectOperator } from './message-content.js';
 
 /** Limits of one query. They make recursion over the tree safe. */
@@ -49,25 +49,25 @@ interface Level {
 const NO_SINK: RangeSink = () => {};
 
 /**
- * Parses what follows `#END` (or `#rem-object-query`), up to the end of the message.
+ * Parses what follows `#END` (or `#rem-object-query`), up to the end of the message, in steps.
  * Parentheses are on an explicit stack, so no input can exhaust the call stack.
  * @throws ProtocolError with the rule and the byte offset.
  */
-export function parseQueryTokens(
+export function* querySteps(
   tokens: TokenReader,
   limits: QueryLimits = {},
   ranges: RangeSink = NO_SINK,
-): Query {
+): Steps<Query> {
   const first = tokens.peek();
   if (first.kind === 'keyword' && first.name === 'allb') {
     tokens.next();
     tokens.expectEnd('BRK-2.11');
     return { kind: 'all' };
   }
-  return parseExpression(tokens, limits, ranges);
+  return yield* expressionSteps(tokens, limits, ranges);
 }
 
-function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: RangeSink): Expression {
+function* expressionSteps(tokens: TokenReader, limits: QueryLimits, ranges: RangeSink): Steps<Expression> {
   const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH;
   const maxTerms = limits.maxTerms ?? DEFAULT_MAX_TERMS;
   const outer: Level[] = [];
@@ -91,6 +91,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
   };
 
   for (;;) {
+    if (tokens.endsStep()) yield;
     // An operand: [not] clause, or [not] and a parenthesis that opens a new level, which may have a tag.
     const notAt = isWord(tokens.peek(), 'not') ? tokens.next().offset : undefined;
     const token = tokens.peek();
@@ -258,13 +259,19 @@ const OPERATOR_WORDS = new Set([
   'greater-than',
 ]);
 
+const LONGEST_OPERATOR = Math.max(...Array.from(OPERATOR_WORDS, ({ length }) => length));
+
 /** BRK-2.3: operator words have no `#` and any case. */
 export function isOperatorWord(text: string): boolean {
-  return OPERATOR_WORDS.has(text.toLowerCase());
+  return text.length <= LONGEST_OPERATOR && OPERATOR_WORDS.has(text.toLowerCase());
 }
 
 function isWord(token: Token, word: string): boolean {
-  return token.kind === 'word' && token.text.toLowerCase() === word;
+  return (
+    token.kind === 'word' &&
+    token.text.length === word.length &&
+    (token.text === word || token.text.toLowerCase() === word)
+  );
 }
 
 /** A word that the lexer reads back as itself (BRK-2.6, BRK-2.8); only ASCII blanks end a word. */

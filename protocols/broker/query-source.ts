@@ -1,9 +1,9 @@
 // A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice`
 // does.
 import { ProtocolError } from '../errors.js';
-import { TokenReader } from './lexer.js';
+import { completed, TokenReader } from './lexer.js';
 import type { Expression, Query } from './message-content.js';
-import { isOperatorWord, parseQueryTokens, type QueryLimits, type SourceRange } from './query-parser.js';
+import { isOperatorWord, type QueryLimits, querySteps, type SourceRange } from './query-parser.js';
 
 /** The kind of a token. `unclosed` is a string whose quote is never closed: it extends to the end. */
 export type QueryTokenKind = 'word' | 'string' | 'operator' | 'keyword' | '(' | ')' | ':' | 'unclosed';
@@ -37,7 +37,7 @@ export interface QueryFault extends SourceRange {
 export function parseQuerySource(text: string, limits: QueryLimits = {}): QuerySource {
   const ranges = new Map<Expression, SourceRange>();
   const tokens = new TokenReader(new TextEncoder().encode(text));
-  const query = parseQueryTokens(tokens, limits, (node, range) => ranges.set(node, range));
+  const query = completed(querySteps(tokens, limits, (node, range) => ranges.set(node, range)));
   const characters = characterOffsets(text);
   return {
     text,

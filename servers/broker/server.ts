@@ -6,9 +6,9 @@ import {
   BrokerServerSession,
   encodeResult,
   errorSentence,
-  parseMessage,
+  interfaceSteps,
+  messageSteps,
   REPLY,
-  requestedInterface,
   type ServerEvent,
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
@@ -82,6 +82,9 @@ export function portLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<B
     drainTimeoutMs: timeoutMs,
   };
 }
+
+/** The cost of parsing a byte of a message, in milliseconds of processor time. */
+const PARSING_COST_MS = 0.0001;
 
 /** A longer message is cut in the log. */
 const MAX_LOGGED_BYTES = 500;
@@ -176,11 +179,12 @@ async function serveSession(
   }
   let message: BrokerMessage;
   try {
-    message = parseMessage(event.line);
+    message = await inTurns(messageSteps(event.line), event.line, connection);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     countMessage(options, 'malformed');
-    await connection.write(refuseMalformed(event.line, error));
+    const requested = await inTurns(interfaceSteps(event.line), event.line, connection);
+    await connection.write(refuseMalformed(event.line, error, requested));
     return connection.end();
   }
   countMessage(options, message.kind);
@@ -201,6 +205,20 @@ async function serveSession(
   await connection.end();
 }
 
+/** Runs the steps of a parser over a message, each in a turn of the session, which pays before. */
+async function inTurns<T>(
+  steps: Generator<void, T, void>,
+  { length }: Uint8Array,
+  { share, signal }: Pick<HostConnection, 'share' | 'signal'>,
+): Promise<T> {
+  share.charge(length * PARSING_COST_MS);
+  for (;;) {
+    if (!share.mayContinue()) await share.turn(signal);
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** Begins the request of a message: from here to the engine it is one object. */
 function beginRequest(connection: HostConnection, { broker, queueWaitMs }: SessionOptions): RequestContext {
   return broker.queries.begin({
@@ -216,9 +234,9 @@ function beginRequest(connection: HostConnection, { broker, queueWaitMs }: Sessi
  * BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23,
  * BP-29).
  */
-function refuseMalformed(line: Uint8Array, error: ProtocolError): Uint8Array {
+function refuseMalformed(line: Uint8Array, error: ProtocolError, requested: 1 | 2): Uint8Array {
   const text = `Malformed message: ${error.message}`;
-  if (requestedInterface(line) === 2) return refuseProposed(text);
+  if (requested === 2) return refuseProposed(text);
   return isBulk(line) ? encodeBulkError(text) : encodeResult(REPLY.malformed(error));
 }
 

@@ -16,7 +16,7 @@ export interface FairShareOptions {
 }
 
 /** Milliseconds of recent work from which a session, or an address, comes after those with less. */
-const CLASS_LIMITS_MS = [2, 20];
+const CLASS_LIMITS_MS = [0.25, 2, 20];
 const CLASSES = CLASS_LIMITS_MS.length + 1;
 
 /** A session that has used little may exceed the slice by this factor: it is about to become idle. */
@@ -145,7 +145,7 @@ export class FairShare {
  */
 export const threadShare = new FairShare();
 
-/** 0 for little recent work, then 1, then 2. */
+/** 0 for little recent work, up to 3. */
 function classOf(milliseconds: number): number {
   const found = CLASS_LIMITS_MS.findIndex((limit) => milliseconds < limit);
   return found < 0 ? CLASS_LIMITS_MS.length : found;

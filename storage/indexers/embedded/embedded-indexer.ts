@@ -11,7 +11,7 @@ import {
   type WordRequest,
 } from '../contract.js';
 import { withDefaults } from '../engine.js';
-import { QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
+import { checkQuery, QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { checkClosedIndex, sealIndex } from './index/index-file.js';
 import { indexedPart } from './index/indexed-part.js';
@@ -173,6 +173,8 @@ class EmbeddedIndexer implements Indexer {
             results.deliver(quick.hits, quick.outcome);
             return;
           }
+          // A refused query costs the query thread nothing.
+          checkQuery(expression, plain, this.#data.queryLimits);
           this.#results.set(id, results);
           this.#queries.send({ kind: 'query', id, expression, options: plain });
           pause?.watch((isPaused) => {

@@ -116,8 +116,7 @@ export function compileLeaf(
   warnings: Set<string>,
 ): Leaf {
   const text = expression.kind === 'term' ? expression.text : expression.value;
-  if (Array.from(text).length > limits.maxPattern)
-    throw unsupported(`search words longer than ${limits.maxPattern}`);
+  requireShort(text, limits);
   const common = {
     contentOnly: expression.kind === 'term' && options.contentOnly === true,
     ignoreAccents: options.ignoreAccents === true,
@@ -142,6 +141,14 @@ export function compileLeaf(
     }
   };
   return { ...compileValue(), ...common, attribute: expression.attribute.toLowerCase() };
+}
+
+/** @throws PeerError (111) if a term is too long. */
+export function requireShort(text: string, { maxPattern }: PatternLimits): void {
+  // A character has one or two units.
+  if (text.length <= maxPattern) return;
+  if (text.length > 2 * maxPattern || Array.from(text).length > maxPattern)
+    throw unsupported(`search words longer than ${maxPattern}`);
 }
 
 /** The view for a test that respects blanks. RE2 folds case itself. */

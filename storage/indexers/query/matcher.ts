@@ -8,6 +8,7 @@ import {
   type LeafTest,
   type Matching,
   type PatternLimits,
+  requireShort,
   unsupported,
 } from './leaf.js';
 import { type AttributeText, attributeTexts, VIEW, type View } from './object-text.js';
@@ -194,24 +195,30 @@ interface CompiledLeaves {
   readonly warnings: Set<string>;
 }
 
-/** Returns the limits of each term, which divide the memory of the query. */
-function checkQuery(expression: Expression, options: Matching, limits: QueryLimits): PatternLimits {
-  const terms = countTerms(expression, limits.maxNodes);
+/**
+ * Returns the limits of each term, which divide the memory of the query.
+ * @throws PeerError (111) and RangeError as {@link Matcher} does, for what is seen without compiling a term
+ */
+export function checkQuery(expression: Expression, options: Matching, limits: QueryLimits): PatternLimits {
+  const terms = countTerms(expression, limits);
   requireErrorCount(options.errors);
   if (options.errors > 8) throw unsupported('more than 8 spelling errors'); // BRK-2.23
   return { ...limits, maxRegexpBytes: Math.floor(limits.maxRegexpBytes / terms) };
 }
 
 /** Uses an explicit stack: the nesting of a query may exceed the call stack. */
-function countTerms(expression: Expression, maxNodes: number): number {
+function countTerms(expression: Expression, limits: QueryLimits): number {
+  const { maxNodes } = limits;
   const open: Expression[] = [expression];
   let terms = 0;
   for (let count = 1; open.length > 0; count++) {
     if (count > maxNodes) throw unsupported(`queries of more than ${maxNodes} terms`);
     const node = open.pop()!;
     if (node.kind === 'not') open.push(node.operand);
-    else if (node.kind === 'term' || node.kind === 'select') terms++;
-    else open.push(node.left, node.right);
+    else if (node.kind === 'term' || node.kind === 'select') {
+      terms++;
+      requireShort(node.kind === 'term' ? node.text : node.value, limits);
+    } else open.push(node.left, node.right);
   }
   return terms;
 }

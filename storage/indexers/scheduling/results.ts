@@ -117,7 +117,11 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
       return;
     }
     this.#signal?.addEventListener('abort', this.abort, { once: true });
-    this.#source.start();
+    try {
+      this.#source.start();
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   #end(): void {

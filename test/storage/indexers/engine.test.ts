@@ -83,6 +83,23 @@ t.test('words of any length are found by their parts', async (t) => {
   t.same(await fixture.oids('nul', { matchWord: true, ignoreCase: true, wantLines: false }), [3]);
 });
 
+t.test('BRK-4.18 a query that is too large is refused before the query thread has it', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  for (const query of [
+    Array.from({ length: 200 }, (_, i) => `(not w${i})`).join(' or '),
+    `a and ${'x'.repeat(300)}`,
+  ]) {
+    let refusal: unknown;
+    const results = fixture.indexer.query(expressionOf(query), PLAIN_SEARCH)[Symbol.asyncIterator]();
+    results.next().catch((error: unknown) => {
+      refusal = error;
+    });
+    // A reply of the thread would be an event.
+    await new Promise<void>((resolve) => process.nextTick(() => queueMicrotask(resolve)));
+    t.match(refusal, { code: 'ERR_PEER' }, query.slice(0, 40));
+  }
+});
+
 t.test('BRK-8.13, 8.16 a query ends at its lifetime with a partial result', async (t) => {
   await using fixture = await EmbeddedFixture.open();
   await fixture.put(...hardObjects(150));
