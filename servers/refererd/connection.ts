@@ -244,27 +244,29 @@ export class RefererConnection {
       this.#socket.end();
       return;
     }
-    if (refusal !== undefined) {
-      this.#refuse(refusal);
-      return;
-    }
+    const begin = (allowed: boolean): void => this.#begin(allowed, refusal);
     const decided = this.#context.service.lists.allowed.decide(this.address);
     if (typeof decided === 'boolean') {
-      this.#begin(decided);
+      begin(decided);
       return;
     }
     this.#flow.pause();
     void decided.then((allowed) => {
       if (this.#socket.destroyed) return;
       this.#flow.resume();
-      this.#begin(allowed);
+      begin(allowed);
     });
   }
 
-  #begin(allowed: boolean): void {
+  /** @param unreadable the reply to octets of neither protocol */
+  #begin(allowed: boolean, unreadable: number | undefined): void {
     if (!allowed) {
       this.#context.service.statistics.counts.forbidden += 1;
       this.#log.write(LEVEL.warning, 'is not allowed');
+    }
+    if (unreadable !== undefined) {
+      this.#refuse(allowed ? unreadable : CODES.forbidden.number);
+      return;
     }
     this.#chooser.admit(allowed);
     const { state, refusal } = this.#chooser;

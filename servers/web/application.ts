@@ -70,6 +70,11 @@ export interface ApplicationParts {
   readonly logSuppressed?: (sentence: string) => void;
   /** Limits of the errors that clients cause in the log, for each address and in all. */
   readonly logLimits?: LogLimits;
+  /**
+   * Whether the peer of a connection may have any other answer than 403, also to bytes that are not a request.
+   * Default: every peer.
+   */
+  readonly admitConnection?: (socket: Socket) => boolean;
   /** Adds the application's own routes and hooks. */
   readonly routes: (app: FastifyInstance) => Awaitable<void>;
   /** Shares the event loop among the connections. Default: that of this thread. */
@@ -138,6 +143,7 @@ async function admitRequest(
   reply.headers(parts.headers);
   return (
     parts.admitClient?.(request, reply) ??
+    refuseAsterisk(request, reply) ??
     (parts.hostNames === undefined ? undefined : refuseForeignHost(request, reply, parts.hostNames())) ??
     refuseExpectation(request, reply) ??
     (await parts.admit?.(request, reply))
@@ -179,6 +185,7 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
         refusalHeaders: headers,
         tls: certificate?.options,
         fairShare,
+        admits: options.admitConnection,
       });
       created = gated;
       if (gated.secure !== undefined) certificate?.uses(gated.secure);
@@ -233,6 +240,12 @@ function refuseForeignHost(
   const problem = hostProblem(request.raw, names);
   if (problem === undefined) return undefined;
   return sendLine(reply.header('cache-control', 'no-store'), problem.status, problem.text);
+}
+
+/** RFC 9112, 3.2.4: `*` is no path, and only a target of OPTIONS. The router takes it for the first page. */
+function refuseAsterisk({ method, raw }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  if (raw.url?.startsWith('*') !== true || method === 'OPTIONS') return undefined;
+  return sendLine(reply.header('cache-control', 'no-store'), 400, 'The request target is not a path.');
 }
 
 /** RFC 9110, 10.1.1: the only expectation is a `100 Continue`, which Node sends. */

@@ -34,6 +34,11 @@ export interface GatedServerOptions extends ServerOptions {
   readonly tls?: SecureContextOptions | undefined;
   /** Shares the event loop among the connections. */
   readonly fairShare: FairShare;
+  /**
+   * Whether the peer of a connection may have any other answer than 403, also to what is not a request. Default:
+   * every peer.
+   */
+  readonly admits?: ((socket: Socket) => boolean) | undefined;
 }
 
 /** A server and the way in which it refuses what its parser cannot read. */
@@ -71,7 +76,7 @@ const PARSER_STATUS: Readonly<Record<string, number>> = {
  */
 export function createGatedServer(
   handler: Handler,
-  { refusalHeaders, tls, fairShare, ...options }: GatedServerOptions,
+  { refusalHeaders, tls, fairShare, admits = () => true, ...options }: GatedServerOptions,
 ): GatedServer {
   const lines = new WeakMap<Socket, Exchange[]>();
   /**
@@ -108,7 +113,9 @@ export function createGatedServer(
       socket.destroy();
       return;
     }
-    const refusal = rawReply(status, { ...refusalHeaders, ...headers });
+    const refusal = admits(socket)
+      ? rawReply(status, { ...refusalHeaders, ...headers })
+      : rawReply(403, refusalHeaders, 'this host is not allowed');
     refused.set(socket, { refusal, maxBytesRead: socket.bytesRead + DISCARDED_BYTES });
     const [first] = lines.get(socket) ?? [];
     if (first?.[0].complete === true) return;
@@ -143,6 +150,8 @@ export function createGatedServer(
   // What is not TLS, or a client that does not trust the certificate.
   secure?.on('tlsClientError', (_error, socket) => socket.destroy());
   const server: Server = secure ?? createServer(plain, receive);
+  // A client may end its direction with its request. Without this, it gets no reply that takes a moment.
+  Reflect.set(server, 'httpAllowHalfOpen', true);
   // With TLS the requests come from the socket above the one that was accepted.
   const accepted = secure === undefined ? 'connection' : 'secureConnection';
   readByTurns(server, accepted, fairShare);

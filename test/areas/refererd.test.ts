@@ -1,4 +1,5 @@
 // One process for the References Server: starting one for each file takes longer than its tests.
+import '../servers/refererd/access-first.test.js';
 import '../servers/refererd/allowed-hosts.test.js';
 import '../servers/refererd/fixture.test.js';
 import '../servers/refererd/log.test.js';

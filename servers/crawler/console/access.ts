@@ -42,7 +42,8 @@ export type PasswordAttempt =
 
 /**
  * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords, or ten wrong
- * tokens, within five minutes an address must wait, as on the Broker's administration page.
+ * tokens, within five minutes an address must wait, as on the Broker's administration page. The right token is
+ * always accepted: 256 random bits cannot be guessed, and clients of the same address must not lock out the owner.
  */
 export class ConsoleAccess {
   /** Empty: no password is accepted. */
@@ -76,9 +77,9 @@ export class ConsoleAccess {
     }
     const bearer = /^Bearer +([\w-]+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
+      if (equalSecrets(bearer, this.token)) return { by: 'token' };
       const seconds = this.#tokenThrottle.secondsToWait(address);
       if (seconds > 0) return { by: 'unknown', seconds };
-      if (equalSecrets(bearer, this.token)) return { by: 'token' };
       this.#tokenThrottle.recordFailure(address);
       return { by: 'unknown', seconds: 0 };
     }

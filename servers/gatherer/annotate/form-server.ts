@@ -183,14 +183,15 @@ function admit(
     return sendPage(reply, 403, messagePage('The request came from another site.'));
   const given = (request.query as Query).token;
   if (given !== undefined && request.method === 'GET') {
+    // Always accepted: it cannot be guessed, and other clients of the address must not lock out the owner.
+    if (equalSecrets(given, token)) {
+      reply.header('set-cookie', sessionCookie(COOKIE, token));
+      return reply.redirect('/', 303);
+    }
     const seconds = throttle.secondsToWait(request.ip);
     if (seconds > 0) {
       reply.header('retry-after', String(seconds));
       return sendPage(reply, 429, messagePage(`Too many wrong tokens: wait ${seconds} seconds.`));
-    }
-    if (equalSecrets(given, token)) {
-      reply.header('set-cookie', sessionCookie(COOKIE, token));
-      return reply.redirect('/', 303);
     }
     throttle.recordFailure(request.ip);
   }

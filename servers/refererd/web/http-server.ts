@@ -59,6 +59,7 @@ export async function createHttpServer(
     // `/reload` and `/clean` answer HEAD themselves, without effect.
     headRoutes: false,
     hostNames: () => service.settings.hostNames,
+    admitConnection: (socket) => clients.get(socket)?.allowed === true,
     admitClient: (request, reply) => {
       const client = clientOf(request);
       client?.requested();

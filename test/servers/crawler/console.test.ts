@@ -119,11 +119,11 @@ t.test('wrong passwords are throttled, and sessions expire', async (t) => {
   const wrong = { authorization: 'Bearer wrong' };
   for (let i = 0; i < 10; i++)
     t.equal((await scene.request('/api/snapshot', { headers: wrong })).status, 401, 'a wrong token');
-  for (const headers of [wrong, scene.bearer]) {
-    const refused = await scene.request('/api/snapshot', { headers });
-    t.equal(refused.status, 429, 'after ten wrong tokens even the right one is refused');
-    t.match(refused.headers.get('retry-after'), /^\d+$/);
-  }
+  const refused = await scene.request('/api/snapshot', { headers: wrong });
+  t.equal(refused.status, 429, 'after ten wrong tokens no further one is looked at');
+  t.match(refused.headers.get('retry-after'), /^\d+$/);
+  const owner = await scene.request('/api/snapshot', { headers: scene.bearer });
+  t.equal(owner.status, 200, 'others at the same address do not lock out the owner');
 
   let now = NOW;
   const access = new ConsoleAccess(PASSWORD, () => now);

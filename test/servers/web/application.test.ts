@@ -1,4 +1,7 @@
 // What all web pages share: security headers, assets, bodies, form tokens, cookies, the shell of a page.
+
+import { connect, type Socket } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import t from 'tap';
 import { ConnectionError } from '../../../protocols/errors.js';
 import {
@@ -15,6 +18,14 @@ import { PasswordThrottle } from '../../../servers/web/password-throttle.js';
 import { sendLine } from '../../../servers/web/replies.js';
 import { isCrossOrigin } from '../../../servers/web/request-origin.js';
 import { securityHeaders } from '../../../servers/web/security-headers.js';
+import { waitUntil } from '../../helpers/wait-until.js';
+
+/** Sends this and the end, and returns all that comes back. */
+function exchange(port: number, request: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.end(request, 'latin1');
+  return textOf(socket);
+}
 
 const OPTIONS: ApplicationOptions = {
   headers: securityHeaders({ referrer: 'no-referrer' }),
@@ -50,6 +61,58 @@ t.test('every reply has the security headers, including those to malformed URLs 
   }
   t.match(failures, [{ message: 'broken' }], 'only errors of the server are logged');
 });
+
+t.test('RFC 9112, 3.2.4: the target * is no page', async (t) => {
+  const app = await createApplication(OPTIONS);
+  t.teardown(() => app.close());
+  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'test');
+  for (const line of ['GET * HTTP/1.1', 'HEAD *?a HTTP/1.1', 'POST *x HTTP/1.0'])
+    t.match(
+      await exchange(port, `${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
+      /^HTTP\/1\.1 400 /,
+      line,
+    );
+  t.match(
+    await exchange(port, 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
+    /^HTTP\/1\.1 404 /,
+  );
+});
+
+t.test(
+  'a client that ends its direction with its requests gets every reply, also one that takes a moment',
+  async (t) => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const app = await createApplication({
+      ...OPTIONS,
+      routes: (app) => {
+        app.get('/slow', async (_request, reply) => {
+          await gate;
+          return sendLine(reply, 200, 'slow');
+        });
+      },
+    });
+    t.teardown(() => app.close());
+    const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'test');
+    const request = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const replies = [
+      exchange(port, request),
+      exchange(port, request.repeat(3)),
+      exchange(port, `${request}GET /sl`),
+    ];
+    let ended = 0;
+    app.server.on('request', ({ socket }: { socket: Socket }) => socket.once('end', () => ended++));
+    await waitUntil(() => ended >= 2);
+    open();
+    const texts = await Promise.all(replies);
+    t.same(
+      texts.map((text) => text.split('slow\n').length - 1),
+      [1, 3, 1],
+    );
+  },
+);
 
 t.test('a request that is not admitted is refused, whatever its URL', async (t) => {
   const app = await createApplication({
