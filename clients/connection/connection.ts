@@ -5,6 +5,7 @@ import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
+import { onConfirmedEnd } from './confirmed-end.js';
 import { monotonicClock } from './monotonic-clock.js';
 import { asConnectionError, asError } from './network-errors.js';
 
@@ -82,7 +83,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
     this.#socket = socket;
     this.#clock = options.clock ?? monotonicClock;
     socket.on('data', (chunk) => this.#receive(chunk));
-    socket.on('end', () => this.#endInput());
+    onConfirmedEnd(socket, () => this.#endInput());
     socket.on('drain', () => this.#writing?.resolve());
     socket.on('error', (cause) => {
       this.#lost ||= this.#failure === undefined;

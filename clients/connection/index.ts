@@ -1,3 +1,4 @@
+export { onConfirmedEnd } from './confirmed-end.js';
 export {
   type AbortOptions,
   Connection,

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { UsageError } from '../../protocols/errors.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
 import { type LocalFile, type LocalReach, OUT_OF_REACH, readLocal } from './local-files.js';
+import { closeBodies } from './stored-body.js';
 import {
   type Answer,
-  DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
   type Fetcher,
   type FetchRequest,
@@ -37,17 +37,13 @@ export class FileFetcher implements Fetcher {
     const beginTime = Date.now();
     const path = pathAmong(request.url, this.#hostNames);
     const file =
-      path === undefined
-        ? { kind: 'missing' as const }
-        : await readLocal(path, this.#reach, {
-            maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
-            unlessNewerThan: request.headers?.lastModified,
-            signal: request.signal,
-          });
+      path === undefined ? { kind: 'missing' as const } : await readLocal(path, this.#reach, request);
     // `file:///a/` names a directory, perhaps one that may not be read.
     const isFile = file.kind === 'file' || file.kind === 'unchanged';
     const isFileWithSlash = isFile && pathPart(request.url).endsWith('/');
-    return fileResult(request.url, isFileWithSlash ? { kind: 'missing' } : file, beginTime);
+    if (!isFileWithSlash) return fileResult(request.url, file, beginTime);
+    if (file.kind === 'file') await closeBodies(file.content);
+    return fileResult(request.url, { kind: 'missing' }, beginTime);
   }
 
   async close(): Promise<void> {}
@@ -95,13 +91,12 @@ function answerOf(file: LocalFile): Answer {
   if (file.kind === 'forbidden') return { status: 403, headers: { 'file-refusal': file.reason } };
   const lastModified = Math.max(0, Math.floor(file.stats.mtimeMs / 1000));
   if (file.kind === 'unchanged') return { status: 304, lastModified };
-  const { truncated } = file;
   if (file.kind === 'file') {
     const { uid: ownerId, birthtimeMs } = file.stats;
     const creationTime = Math.max(0, Math.floor(birthtimeMs / 1000));
-    return { status: 200, lastModified, body: file.body, truncated, ownerId, creationTime };
+    return { status: 200, lastModified, ...file.content, ownerId, creationTime };
   }
-  const { entries, hiddenEntries } = file;
+  const { entries, hiddenEntries, truncated } = file;
   return { status: 200, lastModified, contentType: DIRECTORY_TYPE, entries, hiddenEntries, truncated };
 }
 

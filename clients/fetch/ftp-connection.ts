@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { Client, FTPError } from 'basic-ftp';
-import { ConnectionError, errorCode } from '../../protocols/errors.js';
+import { ConnectionError, errorCode, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { asConnectionError } from '../connection/index.js';
@@ -53,6 +53,7 @@ export class FtpConnection implements PooledConnection {
   #replyBytes = 0;
   #lost = false;
   #stopped: Error | undefined;
+  #timedOut = false;
   #dataSocket: Socket | undefined;
   /** Bytes of the data connections before that one. */
   #dataBytes = 0;
@@ -127,6 +128,11 @@ export class FtpConnection implements PooledConnection {
 
   get lost(): boolean {
     return this.#lost;
+  }
+
+  /** Whether the server was silent for too long. */
+  get timedOut(): boolean {
+    return this.#timedOut;
   }
 
   close(): void {
@@ -236,8 +242,11 @@ export class FtpConnection implements PooledConnection {
 
   #asFailure(error: unknown): Error {
     if (this.#stopped !== undefined) return this.#stopped;
+    // The disk failed, not the server.
+    if (error instanceof StorageError) return error;
     const message = error instanceof Error ? error.message : '';
     if (/^Timeout/.test(message)) {
+      this.#timedOut = true;
       return new ConnectionError(`${this.#name}: nothing received for ${this.#client.ftp.timeout} ms`, {
         cause: error,
       });

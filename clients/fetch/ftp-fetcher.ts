@@ -3,7 +3,7 @@ import type { FileInfo } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { withUserInfo } from '../../protocols/urls/index.js';
 import type { BodyCollector } from './bounded-body.js';
-import { bodyAnswer, collectorFor } from './collected-body.js';
+import { bodyAnswer, collectorFor, cutBy } from './collected-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { publishDebug } from './debug-channel.js';
 import { entryOfBytes } from './entry-names.js';
@@ -60,7 +60,7 @@ export class FtpFetcher implements Fetcher {
         using watch = new TransferWatch(address.host, request, this.#options, connection);
         try {
           const { remoteAddress } = connection;
-          return { remoteAddress, ...(await this.#retrieve(connection, address, request)) };
+          return { remoteAddress, ...(await this.#retrieve(connection, address, request, watch)) };
         } catch (error) {
           throw watch.causeOf(error);
         }
@@ -96,13 +96,18 @@ export class FtpFetcher implements Fetcher {
     return known ?? { user: ANONYMOUS, password: anonymous };
   }
 
-  async #retrieve(connection: FtpConnection, address: FtpAddress, request: FetchRequest): Promise<Answer> {
+  async #retrieve(
+    connection: FtpConnection,
+    address: FtpAddress,
+    request: FetchRequest,
+    watch: TransferWatch,
+  ): Promise<Answer> {
     const { path } = address;
     if (path === undefined) return { status: 404 };
     if (address.isDirectory) return await this.#list(connection, path);
     const body = collectorFor(request);
     try {
-      return await this.#retrieveInto(body, connection, { ...address, path }, request);
+      return await this.#retrieveInto(body, connection, { ...address, path }, request, watch);
     } catch (error) {
       await body.drop();
       throw error;
@@ -114,22 +119,29 @@ export class FtpFetcher implements Fetcher {
     connection: FtpConnection,
     address: FtpAddress & { readonly path: string },
     request: FetchRequest,
+    watch: TransferWatch,
   ): Promise<Answer> {
     const { path } = address;
     const lastModified = await connection.modified(path);
     const known = request.headers?.lastModified;
     if (known && lastModified !== 0 && lastModified <= known) return { status: 304, lastModified };
     const size = address.isText ? undefined : await connection.size(path);
-    const refusal = await connection.retrieve(path, address.isText, body);
-    if (refusal !== undefined) {
+    let cut: ReturnType<typeof cutBy> = {};
+    let refusal: FtpRefusal | undefined;
+    try {
+      refusal = await connection.retrieve(path, address.isText, body);
+      if (body.length > 0 && !body.truncated) checkEnd(address.host, body.length, size, refusal);
+    } catch (error) {
+      if (body.length === 0) throw error;
+      cut = cutBy(error, watch, request, connection.timedOut);
+    }
+    if (refusal !== undefined && body.length === 0) {
       // Servers send the same reply for a directory and for a missing file.
       const listing = refusal.code === 550 ? await this.#list(connection, path) : undefined;
       return listing?.status === 200 ? listing : refusedAnswer(refusal);
     }
-    if (size !== undefined && body.length < size && !body.truncated) {
-      throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes arrived`);
-    }
-    return { status: 200, lastModified, ...(await bodyAnswer(body, request)) };
+    if (body.length === 0) checkEnd(address.host, 0, size, undefined);
+    return { status: 200, lastModified, ...(await bodyAnswer(body, request)), ...cut };
   }
 
   async #list(connection: FtpConnection, path: string): Promise<Answer> {
@@ -144,6 +156,19 @@ export class FtpFetcher implements Fetcher {
       truncated: found.truncated,
     };
   }
+}
+
+/** @throws ConnectionError if a transfer ended too soon, as far as that can be known */
+function checkEnd(
+  host: string,
+  length: number,
+  size: number | undefined,
+  refusal: FtpRefusal | undefined,
+): void {
+  if (refusal !== undefined)
+    throw new ConnectionError(`${host}: the server ended the transfer: ${refusal.text}`);
+  if (size !== undefined && length < size)
+    throw new ConnectionError(`${host}: only ${length} of ${size} bytes arrived`);
 }
 
 /** 5xx is permanent, 4xx is temporary. */

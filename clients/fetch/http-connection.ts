@@ -1,5 +1,6 @@
 // A connection to a web server that carries one exchange after the other.
 import type { Socket } from 'node:net';
+import { onConfirmedEnd } from '../connection/index.js';
 import type { PooledConnection } from './connection-pool.js';
 
 /** A connection is not used again shortly before the server ends it: the request could come too late. */
@@ -38,8 +39,8 @@ export class HttpConnection implements PooledConnection {
     });
     socket.on('end', () => {
       this.#isEnded = true;
-      this.#user?.onEnd();
     });
+    onConfirmedEnd(socket, () => this.#user?.onEnd());
     socket.on('close', () => this.#user?.onClose(this.#error));
   }
 

@@ -95,7 +95,7 @@ export class HttpConnector {
       { protocol: 'http:', host: proxy.host, hostname: proxy.host, port: String(proxy.port) },
       signal,
     );
-    if (protocol === 'http:') return socket;
+    if (protocol !== 'https:') return socket;
     const headers = proxyHeaders(proxy);
     const tunnel = { target: port === '' ? `${host}:443` : host, headers };
     await openTunnel(socket, tunnel, this.#timeoutMs, signal);

@@ -1,4 +1,4 @@
-// Fetches http and https URLs (G-80).
+// Fetches http and https URLs (G-80), and through a proxy ftp URLs.
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
 import { resolveUrl, withoutUserInfo, withUserInfo } from '../../protocols/urls/index.js';
@@ -362,7 +362,7 @@ interface Target {
 }
 
 function splitUrl(url: string): Target {
-  const match = /^(https?:\/\/)(?:([^/?]*)@)?([^/?]+)(.*)$/s.exec(url);
+  const match = /^((?:https?|ftp):\/\/)(?:([^/?]*)@)?([^/?]+)(.*)$/s.exec(url);
   if (match === null) throw new UsageError('not a canonical http URL');
   const [, scheme = '', userInfo, host = '', path = ''] = match;
   const [user = '', password = ''] = (userInfo ?? '').split(/:(.*)/s);

@@ -26,11 +26,11 @@ export class HttpRoute {
   }
 
   /**
-   * The proxy's headers of a request for plain http, which is requested from it by the full URL (RFC 9112
+   * The proxy's headers of a request for plain http or ftp, which is requested from it by the full URL (RFC 9112
    * 3.2.2); undefined if the server itself is requested.
    */
   proxyHeadersFor(origin: string): Readonly<Record<string, string>> | undefined {
-    if (this.#proxy?.kind !== 'http' || !origin.startsWith('http:')) return undefined;
+    if (this.#proxy?.kind !== 'http' || origin.startsWith('https:')) return undefined;
     return proxyHeaders(this.#proxy);
   }
 

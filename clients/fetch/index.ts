@@ -12,7 +12,7 @@ export { entryUrl } from './entry-names.js';
 export { FileFetcher, type FileFetcherOptions, isOutOfReach, localPathOf } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
-export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';
+export { FtpProxyFetcher } from './ftp-proxy-fetcher.js';
 export { GopherFetcher } from './gopher-fetcher.js';
 export { hideWords } from './hidden-text.js';
 export type { HttpConnectorOptions } from './http-connector.js';

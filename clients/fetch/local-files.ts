@@ -2,11 +2,13 @@
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { ConnectionError } from '../../protocols/errors.js';
+import { answerOf, type BodyAnswer, bodyAnswer, collect, collectorFor, isSpooled } from './collected-body.js';
 import { entryBytes, entryOfBytes } from './entry-names.js';
+import { DEFAULT_MAX_BYTES, type FetchRequest } from './types.js';
 
 /** A file or directory that was read, or the reason that it was not. */
 export type LocalFile =
-  | { readonly kind: 'file'; readonly stats: Stats; readonly body: Uint8Array; readonly truncated: boolean }
+  | { readonly kind: 'file'; readonly stats: Stats; readonly content: BodyAnswer }
   | { readonly kind: 'unchanged'; readonly stats: Stats }
   | UnopenedFile;
 
@@ -35,18 +37,13 @@ export interface LocalReach {
   readonly withoutHidden?: boolean | undefined;
 }
 
-export interface ReadLimits {
-  readonly maxBytes: number;
-  /** Whole seconds; a file that is not newer is not read. */
-  readonly unlessNewerThan?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Maximum number of names of one directory listing; the others are not read. */
 const MAX_ENTRIES = 100_000;
 /** Names that are read from the disk at a time. */
 const READ_ENTRIES = 1000;
 const READ_BYTES = 1024 * 1024;
+/** Bytes of a long file that are read at a time. */
+const COPY_BYTES = 256 * 1024;
 
 const OUTSIDE = 'outside of the directories that the configuration names';
 const HIDDEN = 'hidden, which the configuration leaves out';
@@ -57,17 +54,18 @@ const NO_FILE = 'neither a file nor a directory';
 /**
  * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be within reach. Anything else (devices, pipes, sockets) is forbidden.
  * @param path bytes, because file names need not be UTF-8
+ * @param request a file that is not newer than its `lastModified`, whole seconds, is not read
  * @throws ConnectionError for failures of the disk
  */
-export async function readLocal(path: Buffer, reach: LocalReach, limits: ReadLimits): Promise<LocalFile> {
+export async function readLocal(path: Buffer, reach: LocalReach, request: FetchRequest): Promise<LocalFile> {
   try {
     const real = await realpath(path, { encoding: 'buffer' });
     const reason = await whyOutOfReach(real, reach);
     if (reason !== undefined) return { kind: 'forbidden', reason };
     const stats = await lstat(real);
-    if (stats.isDirectory()) return await listDirectory(path, real, stats, reach, limits.signal);
+    if (stats.isDirectory()) return await listDirectory(path, real, stats, reach, request.signal);
     if (!stats.isFile()) return { kind: 'forbidden', reason: NO_FILE };
-    return await readRegular(real, limits);
+    return await readRegular(real, request);
   } catch (error) {
     return kindOfError(error);
   }
@@ -114,7 +112,7 @@ export interface NotMapped {
 export async function readMapped(
   path: string,
   root: string,
-  limits: ReadLimits,
+  request: FetchRequest,
 ): Promise<LocalFile | NotMapped> {
   try {
     const stats = await lstat(path);
@@ -123,9 +121,9 @@ export async function readMapped(
     const real = await realpath(path, { encoding: 'buffer' });
     if ((await whyOutOfReach(real, { roots: [root] })) !== undefined)
       return notMapped(`is outside of ${root} (G-76)`);
-    return await readRegular(real, limits);
+    return await readRegular(real, request);
   } catch (error) {
-    limits.signal?.throwIfAborted();
+    request.signal?.throwIfAborted();
     if (isSystemError(error)) return notMapped(`cannot be opened: ${error.code} (G-75 a)`);
     throw error;
   }
@@ -140,17 +138,19 @@ function describeKind(stats: Stats): string {
   return stats.isSymbolicLink() ? 'a symbolic link' : 'a device, pipe or socket';
 }
 
-async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile> {
-  limits.signal?.throwIfAborted();
+async function readRegular(path: Buffer, request: FetchRequest): Promise<LocalFile> {
+  request.signal?.throwIfAborted();
   const handle = await openRegular(path);
   if (handle === undefined) return { kind: 'forbidden', reason: NO_FILE };
   try {
     const stats = await handle.stat();
-    if (limits.unlessNewerThan !== undefined && Math.floor(stats.mtimeMs / 1000) <= limits.unlessNewerThan) {
-      return { kind: 'unchanged', stats };
-    }
-    const body = await readUpTo(handle, Math.min(stats.size, limits.maxBytes), limits.signal);
-    return { kind: 'file', stats, body, truncated: stats.size > limits.maxBytes };
+    const known = request.headers?.lastModified;
+    if (known !== undefined && Math.floor(stats.mtimeMs / 1000) <= known) return { kind: 'unchanged', stats };
+    const { maxBytes = DEFAULT_MAX_BYTES, signal } = request;
+    if (stats.size > maxBytes && isSpooled(request))
+      return { kind: 'file', stats, content: await copyToDisk(handle, stats.size, request) };
+    const body = await readUpTo(handle, Math.min(stats.size, maxBytes), signal);
+    return { kind: 'file', stats, content: await answerOf(body, stats.size > maxBytes, request) };
   } finally {
     await handle.close();
   }
@@ -170,6 +170,25 @@ async function openRegular(path: Buffer): Promise<FileHandle | undefined> {
   }
   await handle.close();
   return undefined;
+}
+
+/** Reads a file that is too long for memory: an archive gets a copy, which does not change while it is written. */
+async function copyToDisk(handle: FileHandle, size: number, request: FetchRequest): Promise<BodyAnswer> {
+  const body = collectorFor(request);
+  try {
+    for (let at = 0; at < size && !body.truncated; ) {
+      request.signal?.throwIfAborted();
+      const piece = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, size - at));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) break; // the file became shorter
+      await collect(body, piece.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    return await bodyAnswer(body, request);
+  } catch (error) {
+    await body.drop();
+    throw error;
+  }
 }
 
 async function readUpTo(

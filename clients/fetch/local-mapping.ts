@@ -3,7 +3,7 @@ import { canonicalUrl } from '../../protocols/urls/index.js';
 import { publishDebug, publishNote } from './debug-channel.js';
 import { fileResult } from './file-fetcher.js';
 import { readMapped } from './local-files.js';
-import { DEFAULT_MAX_BYTES, type FetchRequest, type FetchResult } from './types.js';
+import type { FetchRequest, FetchResult } from './types.js';
 
 /** One `Local-Mapping:` line (G-71). */
 export interface LocalMapping {
@@ -44,11 +44,7 @@ export class LocalMapper {
         return fallBack(request.url, name, 'leaves the prefix (G-76)');
       }
       const beginTime = Date.now();
-      const file = await readMapped(name, root, {
-        maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
-        unlessNewerThan: request.headers?.lastModified,
-        signal: request.signal,
-      });
+      const file = await readMapped(name, root, request);
       if (file.kind !== 'not-mapped') return fileResult(request.url, file, beginTime);
       const escaped = /%[0-9a-f]{2}/i.test(rest) ? '; escapes in the URL are not undone (G-76)' : '';
       return fallBack(request.url, name, file.reason + escaped);

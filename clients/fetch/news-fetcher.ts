@@ -13,19 +13,13 @@ import {
 } from '../../protocols/nntp/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutBrackets, withUserInfo } from '../../protocols/urls/index.js';
-import { BoundedBody } from './bounded-body.js';
+import type { BodyCollector } from './bounded-body.js';
+import { answerOf, type BodyAnswer, bodyAnswer, collect, collectorFor, cutBy } from './collected-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
 import { refusePrivate } from './private-addresses.js';
 import { type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
-import {
-  type Answer,
-  DEFAULT_MAX_BYTES,
-  type Fetcher,
-  type FetchRequest,
-  type FetchResult,
-  resultOf,
-} from './types.js';
+import { type Answer, type Fetcher, type FetchRequest, type FetchResult, resultOf } from './types.js';
 
 export interface NewsFetcherOptions extends TransferOptions {
   /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */
@@ -75,7 +69,7 @@ export class NewsFetcher implements Fetcher {
         using watch = new TransferWatch(host, request, this.#options, connection);
         try {
           const { remoteAddress } = connection;
-          const answer = await this.#retrieve(connection, address, request);
+          const answer = await this.#retrieve(connection, address, request, watch);
           return resultOf(request.url, beginTime, {
             remoteAddress,
             ...answer,
@@ -114,16 +108,17 @@ export class NewsFetcher implements Fetcher {
     connection: NntpConnection,
     { target }: NewsAddress,
     request: FetchRequest,
+    watch: TransferWatch,
   ): Promise<Answer> {
     switch (target.kind) {
       case 'message':
-        return await retrieveArticle(connection, `<${target.id}>`, request);
+        return await retrieveArticle(connection, `<${target.id}>`, request, watch);
       case 'number': {
         if (connection.selectedGroup !== target.group) {
           const status = await connection.group(target.group);
           if (status.code !== 211) return refusedAnswer(connection, status);
         }
-        return await retrieveArticle(connection, String(target.number), request);
+        return await retrieveArticle(connection, String(target.number), request, watch);
       }
       case 'group':
         return await this.#listGroup(connection, target.group, request);
@@ -185,6 +180,7 @@ async function retrieveArticle(
   connection: NntpConnection,
   article: string,
   request: FetchRequest,
+  watch: TransferWatch,
 ): Promise<Answer> {
   const etag = request.headers?.etag;
   if (etag || request.headers?.lastModified) {
@@ -195,20 +191,41 @@ async function retrieveArticle(
   }
   const status = await connection.command(`ARTICLE ${article}`, [220]);
   if (status.code !== 220) return refusedAnswer(connection, status);
-  const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
-  for await (const piece of connection.block()) {
-    body.push(piece);
-    if (body.truncated) break;
+  const body = collectorFor(request);
+  try {
+    const cut = await collectBlock(connection, body, request, watch);
+    const content = await bodyAnswer(body, request);
+    return {
+      status: 200,
+      contentType: ARTICLE_TYPE,
+      etag: messageIdOf(status.text),
+      lastModified: dateOf(content.body),
+      ...content,
+      ...cut,
+    };
+  } catch (error) {
+    await body.drop();
+    throw error;
   }
-  const bytes = body.bytes();
-  return {
-    status: 200,
-    contentType: ARTICLE_TYPE,
-    etag: messageIdOf(status.text),
-    lastModified: dateOf(bytes),
-    body: bytes,
-    truncated: body.truncated,
-  };
+}
+
+/** Collects the block of an article, up to the body's limit. Returns what cut it, if a part is kept. */
+async function collectBlock(
+  connection: NntpConnection,
+  body: BodyCollector,
+  request: FetchRequest,
+  watch: TransferWatch,
+): Promise<ReturnType<typeof cutBy>> {
+  try {
+    for await (const piece of connection.block()) {
+      await collect(body, piece);
+      if (body.truncated) break;
+    }
+    return {};
+  } catch (error) {
+    if (body.length === 0) throw error;
+    return cutBy(error, watch, request, connection.timedOut);
+  }
 }
 
 /** `number <id> ...`, the text of 220 and 223. */
@@ -249,22 +266,28 @@ async function readList(
   request: FetchRequest,
   maxLinks: number,
   linkOf: (line: string) => string | undefined,
-): Promise<Pick<FetchResult, 'body' | 'links' | 'truncated'>> {
-  const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
+): Promise<BodyAnswer & Pick<FetchResult, 'links'>> {
+  const body = collectorFor(request);
   const splitter = new LineSplitter(undefined, 'latin1');
   const links = new Set<string>();
   let isCut = false;
-  for await (const piece of connection.block()) {
-    body.push(piece);
-    for (const line of splitter.push(Buffer.from(piece))) {
-      const url = line === undefined ? undefined : linkOf(line.replace(/\r$/, ''));
-      if (url !== undefined) links.add(url);
+  try {
+    for await (const piece of connection.block()) {
+      await collect(body, piece);
+      for (const line of splitter.push(Buffer.from(piece))) {
+        const url = line === undefined ? undefined : linkOf(line.replace(/\r$/, ''));
+        if (url !== undefined) links.add(url);
+      }
+      // A server may list more than it was asked for.
+      isCut = links.size > maxLinks || body.length > MAX_LIST_BYTES;
+      if (isCut) break;
     }
-    // A server may list more than it was asked for.
-    isCut = links.size > maxLinks || body.length > MAX_LIST_BYTES;
-    if (isCut) break;
+    const content = await answerOf(await body.finish(), body.truncated || isCut, request);
+    return { ...content, links: [...links].slice(0, maxLinks) };
+  } catch (error) {
+    await body.drop();
+    throw error;
   }
-  return { body: body.bytes(), links: [...links].slice(0, maxLinks), truncated: body.truncated || isCut };
 }
 
 /** HTTP status by the code of a refusal. */

@@ -79,6 +79,11 @@ export class NntpConnection implements PooledConnection {
     return this.#lost || this.#connection.lost;
   }
 
+  /** Whether the server was silent for too long. */
+  get timedOut(): boolean {
+    return this.#connection.timedOut;
+  }
+
   /** Sets the idle timeout of the request (G-85) for the commands that follow. */
   setIdleTimeout(request: FetchRequest): void {
     this.#connection.idleTimeoutMs = idleTimeoutOf(request);

@@ -89,14 +89,14 @@ export class SpooledBody implements BodyCollector {
     await this.#writing;
     const file = this.#file;
     if (this.#failure !== undefined) {
-      await file?.close();
+      await this.#close();
       throw this.#failure;
     }
     return {
       length: this.#kept,
       sha1: this.#sha1.digest(),
       pieces: (start, end) => file!.pieces(start, end),
-      close: () => file!.close(),
+      close: () => this.#close(),
     };
   }
 
@@ -105,6 +105,13 @@ export class SpooledBody implements BodyCollector {
     this.#failure ??= new Error('the body is not wanted any more');
     this.#memory = undefined;
     await this.finish().catch(() => undefined);
+  }
+
+  /** The file is closed once, whether its bytes were used or not. */
+  async #close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
   }
 
   #wait(piece: Uint8Array): void {

@@ -56,17 +56,24 @@ export class TransferWatch {
   readonly #onAbort: () => void;
   readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
+  #late: Error | undefined;
 
   constructor(host: string, request: FetchRequest, options: TransferOptions, connection: WatchedConnection) {
     this.#connection = connection;
 
     const before = connection.bytesRead;
     const received = () => ({ bytes: connection.bytesRead - before });
-    const ms = options.maxTransferMs ?? DEFAULT_TRANSFER_MS;
+    const ms = Math.min(
+      request.maxTransferMs ?? Number.POSITIVE_INFINITY,
+      options.maxTransferMs ?? DEFAULT_TRANSFER_MS,
+    );
     const whole = { maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES, maxTransferMs: ms };
     this.#rate = new ReceiveWatch(host, options, whole, received, (reason) => this.#end(reason));
     this.#signal = request.signal;
-    const late = () => this.#end(new ConnectionError(`${host}: not done within ${ms} ms`));
+    const late = () => {
+      this.#late = new ConnectionError(`${host}: not done within ${ms} ms`);
+      this.#end(this.#late);
+    };
     this.#cancelTimer = (options.clock ?? monotonicClock).setTimer(late, ms);
     this.#onAbort = () => this.#end(asError(this.#signal?.reason));
     if (this.#signal?.aborted === true) this.#onAbort();
@@ -76,6 +83,11 @@ export class TransferWatch {
   /** Why the transfer was stopped; undefined if it was not. */
   get reason(): Error | undefined {
     return this.#reason;
+  }
+
+  /** The error of a transfer that took too long as a whole; undefined if it did not. */
+  get late(): Error | undefined {
+    return this.#late;
   }
 
   /** Returns the error to throw for a failure: the abort's reason, the deadline, or the failure itself. */

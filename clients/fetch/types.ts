@@ -25,11 +25,11 @@ export interface FetchRequest {
   readonly maxBytes?: number | undefined;
   /** Milliseconds without a byte after which the retrieval is given up (G-85); default 120 000. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds from an HTTP request to the last byte. Default, and maximum: the fetcher's own limit. */
+  /** Milliseconds from a request to the last byte. Default, and maximum: the fetcher's own limit. */
   readonly maxTransferMs?: number | undefined;
   /**
-   * Whether an HTTP body that is not complete at that time is returned as far as it arrived; else the retrieval
-   * fails. Default false.
+   * Whether a body that is not complete at that time is returned as far as it arrived; else the retrieval fails.
+   * Default false.
    */
   readonly keepLate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -70,8 +70,8 @@ export interface FetchRequest {
    */
   readonly keepUndecoded?: boolean | undefined;
   /**
-   * Whether an HTTP body that ends too soon is returned as far as it arrived ({@link LenientReading.problem});
-   * else the retrieval fails. Default false.
+   * Whether a body that ends too soon is returned as far as it arrived ({@link LenientReading.problem}); else the
+   * retrieval fails. Default false.
    */
   readonly keepIncomplete?: boolean | undefined;
   /**
@@ -89,14 +89,14 @@ export interface BodySpool {
   readonly open: () => Promise<BodyFile>;
 }
 
-/** About an HTTP response that breaks the rules, or is not complete. */
+/** About an HTTP response that breaks the rules, or a body that is not complete. */
 export interface LenientReading {
   /**
    * What the message does not do by the rules (`Deviation` of `protocols/http`); `content-coding`: the body does not
    * have the coding that the header names, or bytes follow it.
    */
   readonly deviations: readonly string[];
-  /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9. */
+  /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9 and other protocols. */
   readonly head: Uint8Array;
   /** Why the body is not complete, as far as that can be known. */
   readonly problem?: string | undefined;
@@ -147,7 +147,7 @@ export interface FetchResult {
    * Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}.
    */
   readonly undecoded?: string;
-  /** Present if the HTTP response breaks the rules, or is not complete. */
+  /** Present if the HTTP response breaks the rules, or the body is not complete. */
   readonly lenient?: LenientReading | undefined;
   /**
    * The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the

@@ -10,26 +10,40 @@ const DOT = 0x2e;
  * unchanged.
  */
 export function decodeGopherText(body: Uint8Array): Uint8Array {
-  const end = findTerminator(body);
-  if (end < 0) return body;
-  const text = body.subarray(0, end);
-  const result = new Uint8Array(text.length);
-  let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    const startsLine = i === 0 || text[i - 1] === LF;
-    if (startsLine && text[i] === DOT && text[i + 1] === DOT) i += 1;
-    result[length++] = text[i]!;
-  }
-  return result.slice(0, length);
+  const mark = gopherTextEnd(body);
+  return mark === 0 ? body : new DotUnstuffer().push(body.subarray(0, body.length - mark));
 }
 
-/** Returns the start of the last line if it is a single dot; otherwise -1. */
-function findTerminator(body: Uint8Array): number {
-  let end = body.length;
-  if (end > 0 && body[end - 1] === LF) end -= 1;
-  if (end > 0 && body[end - 1] === CR) end -= 1;
-  const isDot = end > 0 && body[end - 1] === DOT && (end === 1 || body[end - 2] === LF);
-  return isDot ? end - 1 : -1;
+/**
+ * Returns the bytes of a text's end mark, with the end of its line; 0 without one.
+ * @param end the last bytes of the text: from four on they suffice
+ */
+export function gopherTextEnd(end: Uint8Array): number {
+  let length = end.length;
+  if (length > 0 && end[length - 1] === LF) length -= 1;
+  if (length > 0 && end[length - 1] === CR) length -= 1;
+  const isDot = length > 0 && end[length - 1] === DOT && (length === 1 || end[length - 2] === LF);
+  return isDot ? end.length - length + 1 : 0;
+}
+
+/** Removes the second dot of lines that begin with two, in a text that comes in pieces. */
+export class DotUnstuffer {
+  #startsLine = true;
+  /** The line so far is one dot, which was written. */
+  #hasDot = false;
+
+  /** Returns the bytes of the text, which are not shared. */
+  push(piece: Uint8Array): Uint8Array {
+    const result = new Uint8Array(piece.length);
+    let length = 0;
+    for (const byte of piece) {
+      const isSecond = this.#hasDot && byte === DOT;
+      this.#hasDot = this.#startsLine && byte === DOT;
+      this.#startsLine = byte === LF;
+      if (!isSecond) result[length++] = byte;
+    }
+    return result.slice(0, length);
+  }
 }
 
 /** Bytes of the longest error; longer bodies are documents. */

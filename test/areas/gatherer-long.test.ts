@@ -4,6 +4,7 @@ import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/requests.test.js';
 import '../servers/gatherer/archive.test.js';
 import '../servers/gatherer/odd-replies.test.js';
+import '../servers/gatherer/archived-schemes.test.js';
 import '../servers/gatherer/archived-types.test.js';
 import '../servers/gatherer/order-logins.test.js';
 import '../servers/gatherer/embeds.test.js';

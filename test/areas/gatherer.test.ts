@@ -13,6 +13,7 @@ import '../servers/gatherer/objects.test.js';
 import '../servers/gatherer/open.test.js';
 import '../servers/gatherer/publish-so-far.test.js';
 import '../servers/gatherer/root-nodes.test.js';
+import '../clients/fetch/archived-schemes.test.js';
 import '../clients/fetch/file.test.js';
 import '../clients/fetch/ftp.test.js';
 import '../clients/fetch/gopher.test.js';

@@ -71,7 +71,7 @@ export const crawlSettingsSchema = z.strictObject({
   fetchSeconds: withNote(
     z.number().gt(0).max(1200).default(1200),
     'CRAWL-8.6',
-    'Longest transfer of a document by HTTP; of a longer one the part that arrived is kept (timeTrunc)',
+    'Longest transfer of a document; of a longer one the part that arrived is kept (timeTrunc)',
     { unit: 's', original: 'timeout-seconds' },
   ),
   maxRetries: withNote(
@@ -250,7 +250,7 @@ export const crawlSettingsSchema = z.strictObject({
   lenientHttp: withNote(
     z.boolean().default(true),
     'CRAWL-22.11',
-    'A response that ends too soon is kept as far as it arrived (annotation incomplete); false: it counts as a lost connection. One that is complete is read in any case, as browsers read it (annotation lenientHttp)',
+    'A response, or a body of another protocol, that ends too soon is kept as far as it arrived (annotation incomplete); false: it counts as a lost connection. One that is complete is read in any case, as browsers read it (annotation lenientHttp)',
   ),
 
   ...browserSettings,

@@ -181,8 +181,11 @@ export class ResponseClassifier implements Processor {
     if (fetched.late !== undefined) uri.annotations.push('timeTrunc');
     else if (truncationOf(fetched) === 'length') uri.annotations.push('lenTrunc');
     if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
-    if (fetched.lenient !== undefined) uri.annotations.push('lenientHttp');
-    const problem = fetched.lenient?.problem;
+    const { lenient } = fetched;
+    const isHttp = /^https?:/.test(uri.url);
+    if (lenient !== undefined && (isHttp || lenient.deviations.length > 0))
+      uri.annotations.push('lenientHttp');
+    const problem = lenient?.problem;
     if (problem !== undefined) {
       if (this.#mayComeWhole(uri, fetched)) {
         uri.disposition = 'retry';

@@ -8,6 +8,7 @@ import {
   FtpFetcher,
   type FtpFetcherOptions,
   isPayloadWhole,
+  truncationOf,
 } from '../../../clients/fetch/index.js';
 import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
@@ -286,4 +287,40 @@ t.test('a long file for an archive is on disk, and its beginning in memory', asy
   t.equal(isPayloadWhole(result), true);
   await closeBodies(result);
   t.equal(open, 0);
+});
+
+t.test('a file that ends too soon is kept as far as it came, if the request says so', async (t) => {
+  const PART = 'a line of the file\n'.repeat(1000);
+  const size = { 'SIZE /long': `213 ${PART.length * 2}\r\n` };
+  const then =
+    (end: (data: Socket, control: Socket) => void): Send =>
+    (data, control) => {
+      data.write(Buffer.from(PART, 'latin1'), () => end(data, control));
+    };
+  const replied = (reply: string): Send => then((data, control) => data.end(() => control.write(reply)));
+  const ends: Readonly<
+    Record<string, { send: Send; cut?: string; answers?: Record<string, string>; ms?: number }>
+  > = {
+    'before its SIZE': { send: replied('226 done\r\n'), answers: size },
+    'with 426': { send: replied('426 cut\r\n') },
+    'with 451': { send: replied('451 the disk failed\r\n') },
+    'with 552': { send: replied('552 too much\r\n') },
+    'with the session': { send: then((data, control) => control.end(() => data.end())) },
+    'in silence': { send: then(() => undefined), cut: 'time', ms: 200 },
+  };
+  for (const [name, { send, cut = 'disconnect', answers = {}, ms = 5000 }] of Object.entries(ends)) {
+    const { port } = await fakeFtp(t, { transfers: { 'RETR /long': send }, answers });
+    const fetch = fetcherFor(t, port);
+    const kept = await fetch('%2Flong', { keepIncomplete: true, timeoutMs: ms });
+    t.equal(textOf(kept.body), PART, name);
+    t.same([kept.status, truncationOf(kept), isPayloadWhole(kept)], [200, cut, false], name);
+    await t.rejects(fetch('%2Flong', { timeoutMs: ms }), { code: 'ERR_CONNECTION' }, name);
+  }
+  const { port } = await fakeFtp(t, { transfers: { 'RETR /long': then((data) => data.resetAndDestroy()) } });
+  const reset = await fetcherFor(t, port)('%2Flong', { keepIncomplete: true, timeoutMs: 300 }).catch(
+    (error: Error) => error,
+  );
+  // The reset may arrive before the bytes are read.
+  if (reset instanceof Error) t.match(reset, { code: 'ERR_CONNECTION' });
+  else t.match(truncationOf(reset), /^(?:disconnect|time)$/, 'or the server is silent then');
 });

@@ -3,63 +3,12 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import {
-  type BodyBytes,
-  type BodyFile,
-  closeBodies,
-  createFetcher,
-  type FetchRequest,
-  isStored,
-} from '../../../clients/fetch/index.js';
+import { closeBodies, createFetcher, type FetchRequest, isStored } from '../../../clients/fetch/index.js';
 import { SpooledBody } from '../../../clients/fetch/spooled-body.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { assertProperty } from '../../helpers/property.js';
+import { bytesOf, MemoryFiles } from './memory-files.js';
 import { scripted } from './scripted.js';
-
-/** Files in memory, which count what is open and can be slow or full. */
-class MemoryFiles {
-  open = 0;
-  opened = 0;
-  fullAt = Number.POSITIVE_INFINITY;
-  /** Called before each write. */
-  gate: () => Promise<void> = async () => undefined;
-
-  readonly create = async (): Promise<BodyFile> => {
-    let content = Buffer.alloc(0);
-    this.open++;
-    this.opened++;
-    return {
-      append: async (bytes) => {
-        await this.gate();
-        if (content.length + bytes.length > this.fullAt)
-          throw new StorageError('no space left', {
-            cause: Object.assign(new Error('full'), { code: 'ENOSPC' }),
-          });
-        content = Buffer.concat([content, bytes]);
-      },
-      async *pieces(start = 0, end = content.length) {
-        const buffer = Buffer.alloc(50_000);
-        for (let at = start; at < end; at += buffer.length) {
-          const piece = content.subarray(at, Math.min(end, at + buffer.length));
-          piece.copy(buffer);
-          yield buffer.subarray(0, piece.length);
-          buffer.fill(0);
-        }
-      },
-      close: async () => {
-        this.open--;
-      },
-    };
-  };
-}
-
-async function bytesOf(body: BodyBytes | undefined): Promise<Buffer> {
-  if (body === undefined) throw new Error('there is no body');
-  if (!isStored(body)) return Buffer.from(body);
-  const pieces: Buffer[] = [];
-  for await (const piece of body.pieces()) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces);
-}
 
 const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex');
 

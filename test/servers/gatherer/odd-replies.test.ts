@@ -105,6 +105,9 @@ const PAGES: Readonly<Record<string, (reply: Reply, count: number, socket: Socke
         reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, reset(socket)),
       '/reset-open': (reply, _, socket) =>
         reply('', head(''), text(SENT), text(LONG), undefined, reset(socket)),
+      // The reset arrives together with the bytes.
+      '/reset-soon': (reply, _, socket) =>
+        reply('', head(''), text(SENT), text(LONG), undefined, () => socket.resetAndDestroy()),
       '/100': (reply) => reply('HTTP/1.1 100 Continue\r\n\r\n', lengthOf(5), Buffer.from('early')),
       '/103': (reply) =>
         reply(
