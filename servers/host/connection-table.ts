@@ -3,6 +3,7 @@
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
+import { garbagePace } from './garbage-pace.js';
 
 /** The limits of a {@link ConnectionTable}. */
 export interface TableLimits {
@@ -190,6 +191,7 @@ export class ConnectionTable {
     const slot = new TableSlot(group, evict, this.#events);
     group.slots.add(slot);
     this.#size += 1;
+    garbagePace.opened();
     return slot;
   }
 
@@ -199,6 +201,7 @@ export class ConnectionTable {
       const { group } = slot;
       group.slots.delete(slot);
       this.#size -= 1;
+      garbagePace.closed();
       if (group.slots.size === 0) this.#groups.delete(group.name);
       this.#onRelease();
     },

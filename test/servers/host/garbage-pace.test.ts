@@ -1,0 +1,24 @@
+// The pace of the garbage collector while many connections are open.
+import { execFileSync } from 'node:child_process';
+import t from 'tap';
+import { GarbagePace } from '../../../servers/host/garbage-pace.js';
+
+t.test('from 16 connections on V8 collects sooner, and with fewer as by default', async (t) => {
+  const flags: string[] = [];
+  const pace = new GarbagePace((flag) => flags.push(flag));
+  for (let i = 0; i < 15; i++) pace.opened();
+  t.same(flags, []);
+  pace.opened();
+  pace.opened();
+  t.same(flags, ['--heap-growing-percent=20']);
+  pace.closed();
+  t.equal(flags.length, 1);
+  pace.closed();
+  t.same(flags.slice(1), ['--heap-growing-percent=0']);
+  for (let i = 0; i < 15; i++) pace.closed();
+  t.equal(flags.length, 2);
+});
+
+t.test('V8 of this Node has the flag', async (t) => {
+  t.match(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' }), /--heap-growing-percent/);
+});
