@@ -23,8 +23,20 @@ export interface OpenIndexerOptions {
    * `cost`. Default 10.
    */
   readonly maxWork?: number;
+  /** Where the cluster and the index of `OpenSearch` are. */
+  readonly openSearch?: OpenSearchSettings;
   /** Receives a sentence for each problem that does not stop the work. */
   readonly onWarning?: (sentence: string) => void;
+}
+
+/** The variables of broker.conf for OpenSearch. */
+export interface OpenSearchSettings {
+  /** `OpenSearch-URL`: nodes of the cluster. Default: port 9200 of this machine. */
+  readonly urls?: readonly string[] | undefined;
+  /** `OpenSearch-Index`: the alias of the index. Characters that OpenSearch does not allow are replaced. */
+  readonly index?: string | undefined;
+  /** `OpenSearch-Login`: a file whose first line is `user:password`. */
+  readonly loginFile?: string | undefined;
 }
 
 /** An engine of this package. Its `open` loads the engine, so that programs that only name it need not. */

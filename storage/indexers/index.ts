@@ -1,3 +1,4 @@
+export { indexedPartOf } from './columns/indexed-part.js';
 export type { OpenIndexerAt } from './conformance-fixture.js';
 export {
   type Hit,
@@ -14,12 +15,11 @@ export {
   type WordRequest,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded/embedded-indexer.js';
-export { indexedPartOf } from './embedded/index/indexed-part.js';
 export { INDEX_FAILURES } from './embedded/messages.js';
 export type { CandidateLimits } from './embedded/search/candidates.js';
 export type { ReadLimits } from './embedded/search/read-memory.js';
 export type { SearchLimits } from './embedded/search/search.js';
-export type { Engine, OpenIndexerOptions } from './engine.js';
+export type { Engine, OpenIndexerOptions, OpenSearchSettings } from './engine.js';
 export {
   type Candidate,
   type CandidateEngine,
@@ -39,6 +39,10 @@ export {
   openIndexer,
   parseIndexerType,
 } from './open.js';
+export {
+  type OpenSearchIndexerOptions,
+  openOpenSearchIndexer,
+} from './opensearch/opensearch-indexer.js';
 export type { PatternLimits } from './query/leaf.js';
 export type { QueryLimits } from './query/matcher.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

@@ -5,6 +5,7 @@ import type { Indexer } from './contract.js';
 import { EMBEDDED } from './embedded/engine.js';
 import type { OpenIndexerOptions } from './engine.js';
 import { GLIMPSE } from './glimpse/engine.js';
+import { OPENSEARCH } from './opensearch/engine.js';
 import { SWISH } from './swish/engine.js';
 
 /**
@@ -14,7 +15,12 @@ import { SWISH } from './swish/engine.js';
 export type OpenOwnIndexer = (options: OpenIndexerOptions) => Indexer | Promise<Indexer>;
 
 /** The engines by the value of `Indexer-Type`, in lower case. */
-export const ENGINES = { embedded: EMBEDDED, glimpse: GLIMPSE, swish: SWISH } as const;
+export const ENGINES = {
+  embedded: EMBEDDED,
+  glimpse: GLIMPSE,
+  swish: SWISH,
+  opensearch: OPENSEARCH,
+} as const;
 
 /** A value of `Indexer-Type`, in lower case. */
 export type IndexerType = keyof typeof ENGINES;

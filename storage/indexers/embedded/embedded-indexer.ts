@@ -1,6 +1,7 @@
 // The query engine that runs inside the Broker (Indexer-Type Embedded): the part in the owner's thread.
 import type { Expression } from '../../../protocols/broker/index.js';
 import { StateError } from '../../../protocols/errors.js';
+import { indexedPart } from '../columns/indexed-part.js';
 import {
   type IndexedWord,
   type Indexer,
@@ -14,7 +15,6 @@ import { withDefaults } from '../engine.js';
 import { checkQuery, QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { checkClosedIndex, sealIndex } from './index/index-file.js';
-import { indexedPart } from './index/indexed-part.js';
 import { type QueryReply, type QueryRequest, type QueryWorkerData, revivedError } from './messages.js';
 import { type QuickAnswer, QuickSearch } from './search/quick-search.js';
 import type { SearchLimits } from './search/search.js';

@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openObjectReader } from '../../broker/object-reader.js';
 import { collectGarbage, LARGE_BYTES } from '../../files/collect-garbage.js';
+import { indexedPartOf } from '../columns/indexed-part.js';
 import type { Hit, SearchOutcome } from '../contract.js';
 import { countObjects, openIndexFile, readWatermark } from './index/index-file.js';
-import { indexedPartOf } from './index/indexed-part.js';
 import { plainError, type QueryReply, type QueryRequest, type QueryWorkerData } from './messages.js';
 import { type Search, SearchEngine } from './search/search.js';
 

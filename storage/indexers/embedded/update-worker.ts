@@ -2,9 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import { collectGarbage, LARGE_BYTES } from '../../files/collect-garbage.js';
+import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
 import {
-  COLUMN_WEIGHTS,
-  columnTexts,
   countObjects,
   type IndexDatabase,
   openIndexFile,

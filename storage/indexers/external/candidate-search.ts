@@ -41,7 +41,12 @@ export interface CandidateEngine {
 
 /** The settings of a query that an engine receives. */
 export interface CandidateOptions
-  extends Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'contentOnly' | 'errors' | 'lifetimeMs'> {
+  extends Pick<
+    SearchOptions,
+    'ignoreCase' | 'ignoreAccents' | 'matchWord' | 'contentOnly' | 'errors' | 'lifetimeMs'
+  > {
+  /** Whether the order of the candidates matters: best first. */
+  readonly isOrdered: boolean;
   /** Aborts at the deadline: the engine ends soon, and the candidates found until then count (BRK-8.13). */
   readonly deadline: AbortSignal;
   /** Aborts when the results are no longer needed. */
@@ -197,11 +202,12 @@ class CandidateSearch {
     deadline: AbortSignal,
   ): AsyncGenerator<readonly Hit[], boolean> {
     const { options, limits } = this;
-    const { ignoreCase, matchWord, contentOnly, errors, lifetimeMs } = options;
+    const { ignoreCase, ignoreAccents, matchWord, contentOnly, errors, lifetimeMs } = options;
     const dropped = this.#dropped.signal;
     const warnings = this.#warnings;
-    const matching = { ignoreCase, matchWord, contentOnly, errors };
-    const candidateOptions = { ...matching, lifetimeMs, deadline, dropped, warnings };
+    const matching = { ignoreCase, ignoreAccents, matchWord, contentOnly, errors };
+    const isOrdered = options.ordered ?? true;
+    const candidateOptions = { ...matching, isOrdered, lifetimeMs, deadline, dropped, warnings };
     const maxLines = options.maxLines || Number.POSITIVE_INFINITY;
     const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
     let results = options.maxResults || Number.POSITIVE_INFINITY;

@@ -39,6 +39,7 @@ const PROGRAMS: Partial<Record<IndexerType, string>> = { glimpse: 'glimpseindex'
 /** Options of a test of an engine. */
 export function needsProgram(type: IndexerType): { readonly skip: string | false } {
   const program = PROGRAMS[type];
+  if (type === 'opensearch') return { skip: 'see peers/opensearch' };
   const isMissing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
   return { skip: isMissing && `${program} is not installed` };
 }

@@ -1,8 +1,8 @@
 // The part of a large object that is indexed.
 import t from 'tap';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
-import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
-import { indexedPart } from '../../../storage/indexers/embedded/index/indexed-part.js';
+import { ColumnText } from '../../../storage/indexers/columns/column-text.js';
+import { indexedPart } from '../../../storage/indexers/columns/indexed-part.js';
 
 t.test('the longest values of a large object are cut between words; the others stay', async (t) => {
   const object = SoifObject.of('FILE', 'http://a.test/', [

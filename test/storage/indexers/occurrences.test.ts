@@ -1,7 +1,8 @@
 // How often a word or phrase occurs in each part of an object, as it is solved from FTS5's scores.
 import fc from 'fast-check';
 import t from 'tap';
-import { COLUMN_WEIGHTS, openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
+import { COLUMN_WEIGHTS } from '../../../storage/indexers/columns/columns.js';
+import { openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
 import {
   PARTS,
   RANKED_COLUMNS,

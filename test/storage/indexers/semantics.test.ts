@@ -18,6 +18,7 @@ const ENGINES: Readonly<Record<IndexerType, IndexerCapabilities>> = {
   embedded: ALL_CAPABILITIES,
   glimpse: { ...ALL_CAPABILITIES, accents: false, score: false },
   swish: { ...ALL_CAPABILITIES, ...WORDS_ONLY },
+  opensearch: ALL_CAPABILITIES,
 };
 
 for (const type of INDEXER_TYPES) {

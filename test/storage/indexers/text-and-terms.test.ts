@@ -6,7 +6,7 @@ import t from 'tap';
 import { lettersOf, normalize, onlyParts } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
-import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
+import { ColumnText } from '../../../storage/indexers/columns/column-text.js';
 import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
 import { AttributeText, VIEW, viewOf } from '../../../storage/indexers/query/object-text.js';
 import { requiredLiterals } from '../../../storage/indexers/query/required-literals.js';

@@ -5,14 +5,12 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Database from 'libsql';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../../../protocols/errors.js';
-import { decodeText, type SoifObject } from '../../../../protocols/soif/index.js';
 import { SUMS_FILE, verifySums, writeSums } from '../../../files/checksums.js';
 import { exists } from '../../../files/exists.js';
 import { STATE_FILE } from '../../../files/index-state.js';
 import { isUnopened, openFailure } from '../../../files/open-failure.js';
-import { fileNameOf, isContent } from '../../query/scope.js';
+import { COLUMN_WEIGHTS, isContentColumn } from '../../columns/columns.js';
 import { BREAK, PART, UNICODE_VERSION } from '../../query/words.js';
-import { ColumnText } from './column-text.js';
 
 export type IndexDatabase = Database.Database;
 
@@ -23,64 +21,13 @@ const SCHEMA_VERSION = 6;
 /** With less free space a failed write is a lack of space: shared memory alone takes 32 KiB. */
 const MIN_FREE_BYTES = 64 * 1024;
 
-/**
- * Columns of the word index. Attributes that are common in queries have separate columns. A word in a column of
- * larger weight gives a higher score. The words of the URLs that a page links to say nothing about it, nor does what
- * programs keep about an object; `name` is the file name in its URL, which requests for content search.
- */
-const COLUMNS = [
-  { name: 'title', weight: 20, attributes: ['title'] },
-  { name: 'keywords', weight: 1, attributes: ['keywords'] },
-  { name: 'description', weight: 4, attributes: ['description'] },
-  { name: 'url', weight: 8, attributes: ['url'] },
-  { name: 'author', weight: 3, attributes: ['author'] },
-  { name: 'headings', weight: 5, attributes: ['headings'] },
-  { name: 'body', weight: 1, attributes: ['body', 'full-text', 'partial-text', 'abstract', 'navigation'] },
-  { name: 'links', weight: 0, attributes: ['url-references'] },
-  { name: 'linktexts', weight: 0, attributes: ['link-text'] },
-  { name: 'bookkeeping', weight: 0, attributes: [] },
-  { name: 'name', weight: 0, attributes: [] },
-  { name: 'rest', weight: 1, attributes: [] },
-] as const;
-/** The columns in their order, with the weights of their words. */
-export const COLUMN_WEIGHTS: readonly { readonly name: string; readonly weight: number }[] = COLUMNS;
-const REST = COLUMNS.length - 1;
-const NAME = REST - 1;
-const BOOKKEEPING = NAME - 1;
-const COLUMN_OF = new Map<string, number>(
-  COLUMNS.flatMap((c, i) => c.attributes.map((name) => [name, i] as const)),
-);
-
-/** The rank of FTS5 with the weights of {@link COLUMNS}; lower is better. */
-export const RANK = `bm25(words, ${COLUMNS.map((column) => column.weight).join(', ')})`;
-
-/** Columns that requests for content do not search. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['url', 'links', 'linktexts', 'bookkeeping']);
+/** The rank of FTS5 with the weights of {@link COLUMN_WEIGHTS}; lower is better. */
+export const RANK = `bm25(words, ${COLUMN_WEIGHTS.map((column) => column.weight).join(', ')})`;
 
 /** The filter of FTS5 for the columns of content (`scope.ts`). */
-export const CONTENT_FILTER = `{${COLUMNS.map(({ name }) => name)
-  .filter((name) => !NO_CONTENT.has(name))
+export const CONTENT_FILTER = `{${COLUMN_WEIGHTS.map(({ name }) => name)
+  .filter(isContentColumn)
   .join(' ')}} : `;
-
-/** The column with an attribute's words, and whether no other attribute shares it. */
-export function columnOf(attributeKey: string): { readonly name: string; readonly hasOneAttribute: boolean } {
-  const column = COLUMNS[columnIndexOf(attributeKey)]!;
-  return { name: column.name, hasOneAttribute: column.attributes.length === 1 };
-}
-
-function columnIndexOf(attributeKey: string): number {
-  return COLUMN_OF.get(attributeKey) ?? (isContent(attributeKey) ? REST : BOOKKEEPING);
-}
-
-/** The text of each column for one object. */
-export function columnTexts(object: SoifObject): string[] {
-  const texts = COLUMNS.map(({ name }) => new ColumnText(!NO_CONTENT.has(name)));
-  texts[columnIndexOf('url')]!.add(object.urlBytes); // BRK-2.18
-  texts[NAME]!.add(Buffer.from(fileNameOf(decodeText(object.urlBytes))));
-  for (let i = 0; i < object.size; i++)
-    texts[columnIndexOf(object.nameAt(i).toLowerCase())]!.add(object.valueAt(i));
-  return texts.map((text) => text.take());
-}
 
 /*
  * words    word -> objects and positions. `contentless_delete` stores no text, which the Broker's store has. The ASCII
@@ -94,7 +41,7 @@ export function columnTexts(object: SoifObject): string[] {
  * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number; objects: their number.
  */
 const SCHEMA = `
-CREATE VIRTUAL TABLE words USING fts5(${COLUMNS.map((column) => column.name).join(', ')},
+CREATE VIRTUAL TABLE words USING fts5(${COLUMN_WEIGHTS.map((column) => column.name).join(', ')},
   content='', contentless_delete=1, detail=full, tokenize="ascii tokenchars '_${BREAK}${PART}'");
 INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
 INSERT INTO words(words, rank) VALUES('automerge', 8);

@@ -1,8 +1,9 @@
 // Reads from the word index how often a word or phrase occurs in the parts of each object, and how long these
 // parts are.
 
+import { COLUMN_WEIGHTS } from '../../columns/columns.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import { COLUMN_WEIGHTS, type IndexDatabase } from '../index/index-file.js';
+import type { IndexDatabase } from '../index/index-file.js';
 
 /** One object with a word or phrase. */
 export interface Occurrence {

@@ -1,14 +1,15 @@
 // Computes the candidates of a query from the word index: objects that may match, and objects that do.
 import { OidSet } from '../../../broker/oid-set.js';
+import { columnOf } from '../../columns/columns.js';
 import type { Leaf, LiteralLookup } from '../../query/leaf.js';
+import { splitLookup, type WordPosition } from '../../query/lookup-words.js';
 import type { Plan } from '../../query/matcher.js';
 import type { TermLookup } from '../../query/term-lookup.js';
-import { BREAK, MAX_LOOKUP, phraseOf, type Word, wordsOf } from '../../query/words.js';
+import { BREAK, MAX_LOOKUP } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import { columnOf } from '../index/index-file.js';
 import type { Postings } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
-import type { Vocabulary, WordPosition } from '../words/vocabulary.js';
+import type { Vocabulary } from '../words/vocabulary.js';
 import { filterOf, phrasesOf } from './index-expression.js';
 
 /**
@@ -202,53 +203,6 @@ export class CandidateFinder {
     await this.#postings.ofTerms(terms, filterOf(leaf), found, slice);
     return found;
   }
-}
-
-/**
- * Splits a text into runs of consecutive whole words and parts of words at its ends. `foo bar baz` is the end
- * of a word, a word and the start of a word.
- */
-function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
-  phrases: string[][];
-  parts: { text: string; position: WordPosition }[];
-} {
-  const phrases: string[][] = [];
-  const parts: { text: string; position: WordPosition }[] = [];
-  let phrase: Word[] = [];
-  const endPhrase = () => {
-    if (phrase.length > 0) phrases.push(phraseOf(text, phrase));
-    phrase = [];
-  };
-  for (const word of wordsOf(text)) {
-    const position = openPosition(word, text, leftBounded, rightBounded);
-    if (position === undefined) phrase.push(word);
-    else {
-      endPhrase();
-      parts.push({ text: truncated(word.text), position });
-    }
-  }
-  endPhrase();
-  return { phrases, parts };
-}
-
-/** Where the text is in a word of the object; undefined if it is the whole word. */
-function openPosition(
-  word: Word,
-  text: string,
-  leftBounded: boolean,
-  rightBounded: boolean,
-): WordPosition | undefined {
-  // A longer word may be indexed in pieces (words.ts).
-  if (word.text.length > MAX_LOOKUP) return 'anywhere';
-  const openLeft = word.start === 0 && !leftBounded;
-  const openRight = word.end === text.length && !rightBounded;
-  if (openLeft) return openRight ? 'anywhere' : 'end';
-  return openRight ? 'start' : undefined;
-}
-
-function truncated(text: string): string {
-  const cut = text.slice(0, MAX_LOOKUP);
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
 /** Whether no text is longer than a lookup; a longer word is looked up by its start only. */

@@ -1,9 +1,10 @@
 // Translates a query to the language of FTS5, as far as FTS5 can express it.
 
+import { columnOf } from '../../columns/columns.js';
 import type { Leaf } from '../../query/leaf.js';
 import type { Plan } from '../../query/matcher.js';
 import { BREAK, MAX_LOOKUP, PART, phraseOf, wordsOf } from '../../query/words.js';
-import { CONTENT_FILTER, columnOf } from '../index/index-file.js';
+import { CONTENT_FILTER } from '../index/index-file.js';
 import type { Spellings } from '../index/spellings.js';
 
 /** A query, or the part of it that FTS5 can express, in the language of FTS5. */

@@ -1,8 +1,8 @@
 import { OidSet } from '../../../broker/oid-set.js';
+import { columnOf } from '../../columns/columns.js';
 import type { Leaf } from '../../query/leaf.js';
 import type { Matcher } from '../../query/matcher.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import { columnOf } from '../index/index-file.js';
 import { byScore, type Postings, type Scored } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
 import { bestIndices, type QueryWord, type Relevance } from '../ranking/relevance.js';

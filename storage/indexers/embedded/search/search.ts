@@ -1,6 +1,7 @@
 import type { Expression } from '../../../../protocols/broker/index.js';
 import { decodeSoif, type SoifObject } from '../../../../protocols/soif/index.js';
 import type { ObjectReader } from '../../../broker/object-reader.js';
+import { indexedPart } from '../../columns/indexed-part.js';
 import type {
   Hit,
   IndexedWord,
@@ -16,7 +17,6 @@ import { Scheduler } from '../../scheduling/scheduler.js';
 import { QueryStopped, TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexVersion } from '../index/index-cache.js';
 import type { IndexDatabase } from '../index/index-file.js';
-import { indexedPart } from '../index/indexed-part.js';
 import { LinkTextReader } from '../index/link-texts.js';
 import { Postings } from '../index/postings.js';
 import { Spellings } from '../index/spellings.js';

@@ -1,13 +1,11 @@
 import { firstIndex } from '../../../../protocols/binary-search.js';
 import { OidSet } from '../../../broker/oid-set.js';
+import type { WordPosition } from '../../query/lookup-words.js';
 import type { TermLookup } from '../../query/term-lookup.js';
 import { PART } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { type IndexDatabase, readBatch } from '../index/index-file.js';
 import type { Postings } from '../index/postings.js';
-
-/** Where in a word the text must occur. */
-export type WordPosition = 'start' | 'end' | 'anywhere';
 
 /** The terms that decide about a leaf, by their verdict. */
 export interface TermVerdicts {

@@ -2,12 +2,13 @@
 import { lettersOf } from '../../../../protocols/broker/index.js';
 import { editDistance } from '../../../../protocols/edit-distance.js';
 import type { IndexedWord, WordRequest } from '../../contract.js';
+import type { WordPosition } from '../../query/lookup-words.js';
 import { fold, wordsOf } from '../../query/words.js';
 import { QueryStopped, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { Postings } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
 import type { FormFinder } from './form-finder.js';
-import type { Vocabulary, WordPosition } from './vocabulary.js';
+import type { Vocabulary } from './vocabulary.js';
 
 /** Terms that are considered at most, and of them those whose objects are counted. */
 const MAX_TERMS = 50_000;

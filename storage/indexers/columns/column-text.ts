@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { bufferOf } from '../../../../protocols/ascii.js';
-import { findIdentifiers, normalize } from '../../../../protocols/broker/index.js';
-import { decodeText } from '../../../../protocols/soif/index.js';
-import { largeBuffer } from '../../../files/large-buffer.js';
-import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM, PART } from '../../query/words.js';
+import { bufferOf } from '../../../protocols/ascii.js';
+import { findIdentifiers, normalize } from '../../../protocols/broker/index.js';
+import { decodeText } from '../../../protocols/soif/index.js';
+import { largeBuffer } from '../../files/large-buffer.js';
+import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM, PART } from '../query/words.js';
 
 /**
  * Kinds of characters: part of a word, white space within a line, any other character, which ends a phrase, and a

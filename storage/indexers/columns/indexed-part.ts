@@ -9,8 +9,8 @@ import {
   readRange,
   rewriteLarge,
   SoifObject,
-} from '../../../../protocols/soif/index.js';
-import { largeBuffer } from '../../../files/large-buffer.js';
+} from '../../../protocols/soif/index.js';
+import { largeBuffer } from '../../files/large-buffer.js';
 
 /**
  * Returns an object as it is, or, if it is longer than `maxBytes`, a copy whose longest values are cut to the

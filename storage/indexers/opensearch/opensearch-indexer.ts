@@ -1,0 +1,348 @@
+// The `OpenSearch` engine: an index in a cluster names candidates, which are matched against the stored objects.
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import type { Expression } from '../../../protocols/broker/index.js';
+import type { Clock } from '../../../protocols/clock.js';
+import { messageOf, StateError, StorageError } from '../../../protocols/errors.js';
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
+import { ifPresent } from '../../files/exists.js';
+import { createDirectory } from '../../files/make-directory.js';
+import { readRegular } from '../../files/regular-file.js';
+import { replaceContent } from '../../files/replace-file.js';
+import { indexedPart, indexedPartOf } from '../columns/indexed-part.js';
+import { type Indexer, type IndexerCapabilities, MATCHER_CAPABILITIES } from '../contract.js';
+import {
+  CANDIDATE_SEARCH_LIMITS,
+  type Candidate,
+  type CandidateOptions,
+  type CandidateSearchLimits,
+} from '../external/candidate-search.js';
+import { ProgramIndexer } from '../external/program-indexer.js';
+import { Matcher } from '../query/matcher.js';
+import { UNICODE_VERSION } from '../query/words.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
+import { BulkLoader } from './bulk-loader.js';
+import { ClusterClient } from './client.js';
+import { requireOpenSearch } from './cluster-version.js';
+import { documentOf, INDEX_RULES } from './documents.js';
+import { readPages } from './index-pages.js';
+import { IndexSet } from './index-state.js';
+import { rankingOf } from './ranking.js';
+import { translate } from './translate.js';
+
+/** Options of {@link openOpenSearchIndexer}. */
+export interface OpenSearchIndexerOptions {
+  /** Directory for what the Broker itself keeps about its index. */
+  readonly directory: string;
+  /** Directory of the Broker's store; queries are matched against its objects. */
+  readonly storeDirectory: string;
+  /** URLs of nodes of the cluster. */
+  readonly nodes: readonly string[];
+  /** The alias of the index: lower-case letters, digits, `.`, `_` and `-`. Other characters are replaced by `-`. */
+  readonly index: string;
+  /** File whose first line is `user:password`; absent if the cluster needs no login. */
+  readonly loginFile?: string | undefined;
+  /** Bytes of one object that are indexed. Default 4 MiB. */
+  readonly maxIndexedBytes?: number;
+  /** Bytes of one bulk request; two are in memory. Default 2 MiB. */
+  readonly requestBytes?: number;
+  /** Objects of one page of a search. Default 1000. */
+  readonly pageObjects?: number;
+  /** Objects of one query that are ordered; the others follow. Default 10 000. */
+  readonly maxRanked?: number;
+  /** Milliseconds for which changes that no node accepts are repeated. Default 60 000. */
+  readonly patienceMs?: number;
+  readonly limits?: Partial<CandidateSearchLimits>;
+  /** The clock of delays, for tests. */
+  readonly clock?: Clock;
+  /** Receives a sentence for each problem that does not stop the work. */
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+}
+
+const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, score: true };
+const DEFAULTS = {
+  maxIndexedBytes: 4 * 1024 * 1024,
+  requestBytes: 2 * 1024 * 1024,
+  pageObjects: 1000,
+  maxRanked: 10_000,
+  patienceMs: 60_000,
+};
+const OWNER_FILE = 'owner';
+/** Epochs and their changes are one number, the version of a document: of two writers the later one wins. */
+const CHANGES_OF_EPOCH = 2 ** 32;
+
+/**
+ * Opens the OpenSearch engine.
+ *
+ * @throws StorageError if no node answers, it is not OpenSearch from 2.4, it refuses the login, or the index is one of
+ *   another Broker or a newer version
+ */
+export async function openOpenSearchIndexer(options: OpenSearchIndexerOptions): Promise<Indexer> {
+  const directory = resolve(options.directory);
+  const { nodes, loginFile, clock, storeDirectory } = options;
+  const { maxIndexedBytes, patienceMs } = { ...DEFAULTS, ...options };
+  const login = loginFile === undefined ? undefined : await readLogin(loginFile);
+  const client = new ClusterClient({ nodes, login, patienceMs, ...(clock === undefined ? {} : { clock }) });
+  try {
+    await requireOpenSearch(client);
+    const indexes = new IndexSet(client, aliasOf(options.index), await readOwner(directory));
+    const found = await indexes.current();
+    const isUsable = found?.meta?.rules === INDEX_RULES && found.meta.unicode === UNICODE_VERSION;
+    const epoch = found?.meta?.epoch ?? 0;
+    let state: State = { name: found?.name, watermark: 0, objects: 0, epoch, isUsable };
+    if (found?.meta !== undefined && isUsable)
+      state = { ...state, watermark: found.meta.watermark, objects: await indexes.count(found.name) };
+    const reader = await openObjectReader(storeDirectory, (object) => indexedPartOf(object, maxIndexedBytes));
+    return new OpenSearchIndexer(options, client, indexes, reader, state);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/** The name of an alias for any name: OpenSearch allows few characters. */
+function aliasOf(name: string): string {
+  const alias = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[-_.]+/, '')
+    .slice(0, 200);
+  if (alias === '') throw new StorageError('OpenSearch-Index: must have letters a to z or digits');
+  return alias;
+}
+
+async function readLogin(file: string): Promise<string> {
+  let text: string;
+  try {
+    text = (await readRegular(file)).toString('utf8');
+  } catch (cause) {
+    throw new StorageError(`OpenSearch-Login: ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  const [line = ''] = text.split(/\r?\n/);
+  if (!line.includes(':'))
+    throw new StorageError(`OpenSearch-Login: the first line of ${file} must be user:password`);
+  return line;
+}
+
+/** The random name by which the index knows its Broker. */
+async function readOwner(directory: string): Promise<string> {
+  const file = join(directory, OWNER_FILE);
+  try {
+    await createDirectory(directory);
+    const known = (await ifPresent(readRegular(file)))?.toString('utf8').trim();
+    if (known !== undefined && known !== '') return known;
+    const owner = randomUUID();
+    await replaceContent(file, `${owner}\n`);
+    return owner;
+  } catch (cause) {
+    throw new StorageError(`${file} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** What the engine knows of the index in use. */
+interface State {
+  /** Its name; undefined before the first one. */
+  readonly name: string | undefined;
+  readonly watermark: number;
+  readonly objects: number;
+  readonly epoch: number;
+  /** Whether its documents follow the rules of this version. If not, the next run makes another index. */
+  readonly isUsable: boolean;
+}
+
+/** A run that has changes. */
+interface Run {
+  readonly index: string;
+  readonly loader: BulkLoader;
+  /** Whether its index is to replace the one in use. */
+  readonly isNew: boolean;
+}
+
+class OpenSearchIndexer extends ProgramIndexer implements Indexer {
+  readonly name = 'opensearch';
+  readonly capabilities = CAPABILITIES;
+  readonly maxIndexedBytes: number;
+  readonly #options: OpenSearchIndexerOptions & typeof DEFAULTS;
+  readonly #client: ClusterClient;
+  readonly #indexes: IndexSet;
+  #state: State;
+  #updating = false;
+  #rebuilding = false;
+  #run: Promise<Run> | undefined;
+  /** Whether this process has taken the next epoch of the index in use. */
+  #hasEpoch = false;
+  /** Changes in this epoch. */
+  #changes = 0;
+
+  constructor(
+    options: OpenSearchIndexerOptions,
+    client: ClusterClient,
+    indexes: IndexSet,
+    reader: ObjectReader,
+    state: State,
+  ) {
+    super(reader, { ...CANDIDATE_SEARCH_LIMITS, ...options.limits });
+    this.#options = { ...DEFAULTS, ...options };
+    this.maxIndexedBytes = this.#options.maxIndexedBytes;
+    this.#client = client;
+    this.#indexes = indexes;
+    this.#state = state;
+  }
+
+  get watermark(): number {
+    return this.#state.watermark;
+  }
+
+  get objects(): number {
+    return this.#state.objects;
+  }
+
+  async beginUpdate(): Promise<void> {
+    this.assertOpen();
+    this.#updating = true;
+  }
+
+  async add(oid: number, object: Uint8Array): Promise<void> {
+    this.#assertUpdating();
+    const part = indexedPart(object, this.maxIndexedBytes);
+    const document = documentOf(oid, decodeSoif(part, { maxObjectBytes: part.length }));
+    await this.#change((loader) => loader.index(oid, document));
+  }
+
+  async remove(oid: number): Promise<void> {
+    this.#assertUpdating();
+    await this.#change((loader) => loader.remove(oid));
+  }
+
+  async clear(): Promise<void> {
+    await this.#abandon();
+    await this.beginUpdate();
+    this.#rebuilding = true;
+  }
+
+  async flush(watermark: number): Promise<void> {
+    this.#assertUpdating();
+    await this.#guard(async () => {
+      const { index, loader, isNew } = await this.#begin();
+      await loader.finish();
+      await this.#indexes.refresh(index);
+      const { epoch } = this.#state;
+      const meta = await this.#indexes.meta(index);
+      if (meta?.epoch !== epoch) throw new StorageError(this.#lostSentence(index, meta === undefined));
+      const objects = await this.#indexes.count(index);
+      await this.#indexes.write(index, watermark, epoch);
+      if (isNew) await this.#indexes.publish(index, this.#state.name);
+      this.#state = { name: index, watermark, objects, epoch, isUsable: true };
+      this.#endRun();
+    });
+  }
+
+  /** Yields the objects that OpenSearch finds, best first. */
+  async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
+    const { lifetimeMs, deadline, dropped, isOrdered } = options;
+    if (this.#state.name === undefined) return;
+    using stop = new LinkedAbort(deadline, dropped, this.closing);
+    const slice = new TimeSlice({ sliceMs: 2, lifetimeMs });
+    await slice.begin();
+    let matcher: Matcher;
+    try {
+      matcher = await Matcher.compile(expression, options, CANDIDATE_SEARCH_LIMITS, slice);
+    } finally {
+      slice.end();
+    }
+    const query = translate(matcher.plan);
+    const ranking = isOrdered ? rankingOf(matcher.positive) : undefined;
+    yield* readPages(
+      this.#client,
+      this.#indexes.alias,
+      { query, ranking },
+      this.#options,
+      stop.signal,
+      this.#options.patienceMs,
+    );
+  }
+
+  protected async end(): Promise<void> {
+    this.#endRun();
+    await this.#client.close();
+  }
+
+  #lostSentence(index: string, isGone: boolean): string {
+    return isGone
+      ? `cannot use the index: ${index} of OpenSearch was removed`
+      : `another Broker writes the index ${index} of OpenSearch: set OpenSearch-Index to a name of its own`;
+  }
+
+  async #change(change: (loader: BulkLoader) => Promise<void>): Promise<void> {
+    await this.#guard(async () => {
+      const { loader } = await this.#begin();
+      await change(loader);
+    });
+  }
+
+  /** An error ends the run, and what it has changed is changed again after the watermark. */
+  async #guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this.#abandon();
+      throw error;
+    }
+  }
+
+  #begin(): Promise<Run> {
+    this.#run ??= this.#open();
+    return this.#run;
+  }
+
+  async #open(): Promise<Run> {
+    const { name, isUsable } = this.#state;
+    const isNew = this.#rebuilding || name === undefined || !isUsable;
+    if (isNew || !this.#hasEpoch) await this.#takeEpoch();
+    const { epoch, watermark } = this.#state;
+    let index = name ?? '';
+    if (isNew) index = await this.#indexes.createNext(epoch);
+    else if (!this.#hasEpoch) await this.#indexes.write(index, watermark, epoch);
+    this.#hasEpoch = true;
+    const { requestBytes, patienceMs } = this.#options;
+    const loader = new BulkLoader(this.#client, {
+      index,
+      nextVersion: () => epoch * CHANGES_OF_EPOCH + this.#changes++,
+      requestBytes,
+      patienceMs,
+      signal: this.closing,
+    });
+    return { index, loader, isNew };
+  }
+
+  /** Makes this process the writer: what an earlier one still sends changes nothing from now on. */
+  async #takeEpoch(): Promise<void> {
+    const { name, epoch } = this.#state;
+    const meta = name === undefined ? undefined : await this.#indexes.meta(name);
+    if (name !== undefined && meta === undefined) throw new StorageError(this.#lostSentence(name, true));
+    this.#state = { ...this.#state, epoch: Math.max(epoch, meta?.epoch ?? 0) + 1 };
+    this.#changes = 0;
+  }
+
+  /** Ends the run. An index that was to replace the one in use is removed. */
+  async #abandon(): Promise<void> {
+    const run = await this.#run?.catch(() => undefined);
+    this.#endRun();
+    if (run?.isNew !== true) return;
+    this.#hasEpoch = false;
+    await this.#indexes.remove(run.index).catch(() => undefined);
+  }
+
+  #endRun(): void {
+    this.#run = undefined;
+    this.#updating = false;
+    this.#rebuilding = false;
+  }
+
+  #assertUpdating(): void {
+    this.assertOpen();
+    if (!this.#updating) throw new StateError('beginUpdate() must be called before changes');
+  }
+}
