@@ -15,6 +15,9 @@ const BOUND_AT_START: readonly (keyof BrokerConfig)[] = [
   'glimpseIndexOption',
   'glimpseServerHost',
   'glimpseServerPort',
+  'openSearchUrl',
+  'openSearchIndex',
+  'openSearchLogin',
 ];
 
 /** Whether a variable, by its key in {@link BrokerConfig}, cannot change until the program ends. */

@@ -45,6 +45,19 @@ const publicUrl = parsed((value) => {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 });
 
+/** Nodes of a cluster; a login is elsewhere. */
+const nodeUrls = parsed((value) => {
+  const nodes = wordsOf(value);
+  for (const node of nodes) {
+    const url = URL.canParse(node) ? new URL(node) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+      throw new ValueError('must be addresses such as http://127.0.0.1:9200');
+    if (url.username !== '' || url.password !== '')
+      throw new ValueError('must have no login: OpenSearch-Login names a file with it');
+  }
+  return nodes;
+}).meta({ syntax: 'words' });
+
 /** Addresses and ranges such as `10.0.0.0/8`. */
 const addressRanges = parsed((value) => {
   const ranges = wordsOf(value);
@@ -105,6 +118,18 @@ const schema = z.object({
   collectionMaxTime: seconds.default(86_400).meta({
     title: 'Collection-Max-Time',
     description: 'seconds that a collection from one point may take',
+  }),
+  openSearchUrl: nodeUrls.default([]).meta({
+    title: 'OpenSearch-URL',
+    description: 'nodes of OpenSearch; default http://127.0.0.1:9200',
+  }),
+  openSearchIndex: text.optional().meta({
+    title: 'OpenSearch-Index',
+    description: 'alias of the index in OpenSearch; default Broker-Name',
+  }),
+  openSearchLogin: text.optional().meta({
+    title: 'OpenSearch-Login',
+    description: 'file whose first line is user:password, for OpenSearch',
   }),
   referencesServer: secureHostAndPort.optional().meta({
     title: 'References-Server',

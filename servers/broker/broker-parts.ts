@@ -1,5 +1,5 @@
 // Opens the resources of a broker: store, index, event log.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
 import { textOfUrl } from '../../protocols/soif/index.js';
@@ -94,6 +94,12 @@ export async function openParts(
         glimpseServerHost: config.glimpseServerHost,
         glimpseServerPort: config.glimpseServerPort,
         maxWork: config.maxWork,
+        openSearch: {
+          urls: config.openSearchUrl,
+          index: config.openSearchIndex ?? config.brokerName,
+          loginFile:
+            config.openSearchLogin === undefined ? undefined : resolve(directory, config.openSearchLogin),
+        },
         onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
       }),
     ),

@@ -1,51 +1,218 @@
-// The OpenSearch engine on a real cluster: the contract of engines, and what a scan of all objects finds.
+// The OpenSearch engine on a node of its own: the contract of engines, the answers of a scan of all objects and of the
+// embedded engine, and what it says when it cannot work.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { indexerConformance } from '../../storage/indexers/conformance.js';
 import { IndexerFixture, type OpenIndexerAt } from '../../storage/indexers/conformance-fixture.js';
-import { type OpenSearchIndexerOptions, openOpenSearchIndexer } from '../../storage/indexers/index.js';
-import { agrees, objectsOf, renamed } from '../storage/indexers/differential.js';
-import { ALL_CAPABILITIES } from '../storage/indexers/embedded-fixture.js';
+import {
+  type Indexer,
+  type OpenSearchIndexerOptions,
+  openIndexer,
+  openOpenSearchIndexer,
+} from '../../storage/indexers/index.js';
+import { LIBRARIES, TestCluster } from '../helpers/opensearch/cluster.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { agree, agrees, objectsOf, renamed } from '../storage/indexers/differential.js';
+import { ALL_CAPABILITIES, expressionOf, PLAIN_SEARCH } from '../storage/indexers/embedded-fixture.js';
 
-const nodes = (process.env.HARVEST_TEST_OPENSEARCH ?? '').split(' ').filter((url) => url !== '');
-const skip = nodes.length === 0 && 'no OpenSearch';
+/** A cluster that runs already; the indexes of the tests stay in it. */
+const running = (process.env.HARVEST_TEST_OPENSEARCH ?? '').split(' ').filter((url) => url !== '');
+const skip =
+  running.length === 0 && !existsSync(LIBRARIES) && 'the libraries of OpenSearch are not installed';
 
-/** Opens the engine on an index of its own for each directory. */
-function openWith(options: Partial<OpenSearchIndexerOptions> = {}): OpenIndexerAt {
-  return ({ directory, storeDirectory }) =>
-    openOpenSearchIndexer({
-      directory: `${directory}/opensearch`,
-      storeDirectory,
-      nodes,
-      index: directory.replace(/.*\//, ''),
-      ...options,
+t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
+  const directory = await temporaryDirectory(t);
+  await using cluster = running.length === 0 ? await TestCluster.start(directory, 1) : undefined;
+  const nodes = cluster?.urls ?? running;
+
+  /** Opens the engine on an index of its own for each directory. */
+  const openWith =
+    (options: Partial<OpenSearchIndexerOptions> = {}): OpenIndexerAt =>
+    ({ directory, storeDirectory }) =>
+      openOpenSearchIndexer({
+        directory: join(directory, 'opensearch'),
+        storeDirectory,
+        nodes,
+        index: directory.replace(/.*\//, ''),
+        ...options,
+      });
+  const small = { pageObjects: 7, maxRanked: 20, requestBytes: 2000 };
+  const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`${nodes[0]}${path}`, { method, headers, ...init })).json();
+  };
+  const openViews = async (): Promise<number> => {
+    const stats = await send('GET', '/_nodes/stats/indices/search');
+    return Number(/"open_contexts":(\d+)/.exec(JSON.stringify(stats))?.[1]);
+  };
+
+  await t.test('BRK-8.1 the contract of engines', async (t) => {
+    indexerConformance({
+      test: (name, run) => t.test(name, run),
+      name: 'opensearch',
+      open: openWith(),
+      manifest: { capabilities: ALL_CAPABILITIES },
     });
-}
-
-t.test('BRK-8.1 the contract of engines', { skip }, async (t) => {
-  indexerConformance({
-    test: (name, run) => t.test(name, run),
-    name: 'opensearch',
-    open: openWith(),
-    manifest: { capabilities: ALL_CAPABILITIES },
   });
-});
 
-t.test('BRK-2.17 to 2.23 it finds what a scan of all objects finds', { skip }, async (t) => {
-  await using fixture = await IndexerFixture.openWith(
-    openWith({ pageObjects: 7, maxRanked: 20, requestBytes: 2000 }),
-  );
-  const objects = objectsOf(7, 110, 1);
-  const known = new Map(objects.map((object, i) => [i + 1, object]));
-  await fixture.putSoif(objects);
-  await t.resolves(agrees(fixture, known, 1, 300), 'after the first run');
-  const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
-  await fixture.putSoif(changed);
-  for (const [i, object] of changed.entries()) known.set(i + 1, object);
-  await fixture.indexer.beginUpdate();
-  for (const oid of [50, 60, 61]) {
-    await fixture.indexer.remove(oid);
-    known.delete(oid);
-  }
-  await fixture.indexer.flush(fixture.indexer.watermark);
-  await t.resolves(agrees(fixture, known, 2, 200), 'after changes');
+  await t.test('BRK-2.17 to 2.23 it finds what a scan of all objects finds', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith(small));
+    const objects = objectsOf(7, 110, 1);
+    const known = new Map(objects.map((object, i) => [i + 1, object]));
+    await fixture.putSoif(objects);
+    await t.resolves(agrees(fixture, known, 1, 50), 'after the first run');
+    const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
+    await fixture.putSoif(changed);
+    for (const [i, object] of changed.entries()) known.set(i + 1, object);
+    await fixture.indexer.beginUpdate();
+    for (const oid of [50, 60, 61]) {
+      await fixture.indexer.remove(oid);
+      known.delete(oid);
+    }
+    await fixture.indexer.flush(fixture.indexer.watermark);
+    await t.resolves(agrees(fixture, known, 2, 25), 'after changes');
+    t.equal(await openViews(), 0, 'no state of the index stays open');
+  });
+
+  await t.test('BRK-8.5 it finds what the embedded engine finds', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith(small));
+    const opensearch = fixture.indexer;
+    await fixture.putSoif(objectsOf(9, 300, 1));
+    const { directory: brokerDirectory, storeDirectory } = fixture;
+    await using embedded = await openIndexer({ type: 'embedded', brokerDirectory, storeDirectory });
+    fixture.indexer = embedded;
+    await fixture.catchUp();
+    fixture.indexer = opensearch;
+    await t.resolves(agree([embedded, opensearch], { seed: 11, numRuns: 200 }));
+  });
+
+  await t.test('queries that OpenSearch would refuse are narrowed less', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith());
+    await fixture.put({ title: 'apple' }, { title: 'pear' }, { title: 'a plum' });
+    const words = Array.from({ length: 200 }, (_, i) => `word${i}`);
+    const chain = `${words.join(' or ')} or pear`;
+    for (const options of [{}, { ignoreAccents: true, contentOnly: true, matchWord: true } as const])
+      t.same(await fixture.oids(chain, options), [2], 'many words');
+    const deep = `${'('.repeat(60)}pear${words
+      .slice(0, 60)
+      .map((word, i) => `${i % 2 === 0 ? ' and not ' : ' or '}${word})`)
+      .join('')}`;
+    t.same(await fixture.oids(deep), [2], 'many levels');
+    const long = `"${Array.from({ length: 60 }, () => 'abc').join(' ')}"`;
+    t.same(await fixture.oids(`pear or ${Array.from({ length: 30 }, () => long).join(' or ')}`), [2]);
+  });
+
+  await t.test('BRK-8.1 queries are answered while it indexes', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith());
+    await fixture.put({ title: 'wheat' }, { title: 'rye' }, { title: 'more wheat' });
+    const { watermark } = fixture.indexer;
+    const [object] = await fixture.store.objects([3]);
+    await fixture.indexer.clear();
+    await fixture.indexer.add(3, object!);
+    t.same(await fixture.oids('wheat'), [1, 3], 'the former index answers until the next one is complete');
+    await fixture.indexer.flush(watermark);
+    t.same(await fixture.oids('wheat'), [3]);
+    await fixture.indexer.clear();
+    await fixture.indexer.add(3, object!);
+    await fixture.reopenWith(openWith());
+    t.same(await fixture.oids('wheat'), [3], 'an interrupted rebuild does not change the index');
+    t.equal(fixture.indexer.watermark, watermark);
+    await fixture.put({ url: 'http://h/4', title: 'other wheat' });
+    t.same(await fixture.oids('wheat'), [3, 4]);
+    await fixture.indexer.clear();
+    await fixture.indexer.flush(watermark);
+    const alias = fixture.directory.replace(/.*\//, '').toLowerCase();
+    const names = Object.keys((await send('GET', `/${alias}-*`)) as object);
+    t.equal(names.length, 1, 'one index is kept');
+  });
+
+  await t.test('failures are sentences', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith());
+    await fixture.put({ title: 'apple' });
+    const { directory, storeDirectory } = fixture;
+    const alias = directory.replace(/.*\//, '').toLowerCase();
+    const open = (options: Partial<OpenSearchIndexerOptions>): Promise<Indexer> =>
+      openWith({ patienceMs: 0, ...options })({ directory, storeDirectory });
+    const fails = (opened: Promise<unknown>, message: RegExp) =>
+      t.rejects(opened, { name: /StorageError|OpenSearchError/, message });
+    await fails(
+      open({ nodes: ['http://127.0.0.1:1'] }),
+      /^OpenSearch does not answer at http:\/\/127.0.0.1:1: /,
+    );
+    await fails(
+      open({ directory: join(directory, 'other') }),
+      /^the index \S+ of OpenSearch belongs to another Broker: set OpenSearch-Index/,
+    );
+    await send('PUT', `/${alias}-x`);
+    await fails(
+      open({ index: `${alias}-x` }),
+      /^OpenSearch has an index \S+, where the Broker needs an alias/,
+    );
+    await send('DELETE', `/${alias}-x`);
+
+    // The disk is full.
+    const block = (value: true | null) =>
+      send('PUT', `/${alias}/_settings`, { 'index.blocks.read_only_allow_delete': value });
+    await block(true);
+    await fails(fixture.put({ url: 'http://h/2', title: 'pear' }), /^the disk of OpenSearch is full: /);
+    t.same(await fixture.oids('apple'), [1], 'it answers');
+    await block(null);
+    await fixture.catchUp();
+    t.same(await fixture.oids('pear'), [2], 'the next run has what was not written');
+
+    // Another process writes.
+    await using other = await open({});
+    await other.beginUpdate();
+    await other.flush(other.watermark);
+    await fails(fixture.put({ url: 'http://h/3', title: 'plum' }), /^another Broker writes the index/);
+
+    // A newer version.
+    const mapping = JSON.stringify(await send('GET', `/${alias}/_mapping`));
+    const meta = JSON.parse(/"harvest":(\{[^}]*\})/.exec(mapping)?.[1] ?? '') as object;
+    const write = (harvest: object) => send('PUT', `/${alias}/_mapping`, { _meta: { harvest } });
+    await write({ ...meta, rules: 99 });
+    await fails(open({}), /^the index \S+ of OpenSearch was made by a newer version of this kit$/);
+    await write({ ...meta, unicode: '1.0' });
+    await fixture.reopenWith(openWith());
+    t.equal(fixture.indexer.watermark, 0, 'an index of other rules is made again');
+    await fixture.catchUp();
+    t.same(await fixture.oids('apple or pear or plum'), [1, 2, 3]);
+
+    // It is gone.
+    await send('DELETE', `/${alias}-*`);
+    await fails(fixture.oids('apple'), /^cannot use the index: /);
+    await fixture.indexer.beginUpdate();
+    await fixture.indexer.add(1, (await fixture.store.objects([1]))[0]!);
+    await fails(fixture.indexer.flush(1), /^cannot use the index: /);
+    await fixture.reopenWith(openWith());
+    t.equal(fixture.indexer.watermark, 0);
+  });
+
+  await t.test('a login is read from a file', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith());
+    const { directory, storeDirectory } = fixture;
+    const loginFile = join(directory, 'login');
+    const open = () => openWith({ loginFile })({ directory, storeDirectory });
+    await t.rejects(open(), { message: /^OpenSearch-Login: .*login cannot be read: / });
+    await writeFile(loginFile, 'secret\n');
+    await t.rejects(open(), {
+      message: /^OpenSearch-Login: the first line of .*login must be user:password$/,
+    });
+    await writeFile(loginFile, 'user:secret\n');
+    await using opened = await open();
+    t.ok(opened, 'a cluster without logins ignores it');
+  });
+
+  await t.test('an abandoned query closes its state of the index', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith({ pageObjects: 1 }));
+    await fixture.put(...Array.from({ length: 20 }, () => ({ title: 'apple' })));
+    const results = fixture.indexer.query(expressionOf('apple'), PLAIN_SEARCH);
+    for await (const _ of results) break;
+    await results.outcome;
+    await fixture.indexer.close();
+    t.equal(await openViews(), 0);
+  });
 });

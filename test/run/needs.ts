@@ -19,12 +19,17 @@ const unpacked = (packages: string): string =>
 const python = (packages: string): string =>
   `python3 -m venv "$0" && "$0/bin/pip" install --quiet --retries 1 --timeout 20 ${packages}`;
 
+/** The libraries of Java in `lib`. @param pom the list of them */
+const libraries = (pom: string): string =>
+  `mkdir -p "$0" && mvn -q -B -f ${pom} dependency:copy-dependencies -DoutputDirectory="$0/lib"`;
+
 /** Needs that are not packages of Debian: a script for `bash` whose `$0` is the folder to make. */
 const FOLDERS: Readonly<Record<string, string>> = {
   'essence-corpus': unpacked(DOCUMENT_PACKAGES),
   'charset-corpus': unpacked(TEXT_PACKAGES),
   'archive-tools': python('warcio==1.8.1 cdxj-indexer==1.5.0 wacz==0.6.0'),
   pywb: python('pywb==2.10.0'),
+  opensearch: libraries('test/helpers/opensearch/pom.xml'),
 };
 
 /** inn2 cannot be configured on a host whose name has no dots: it is then configured with one that has. */

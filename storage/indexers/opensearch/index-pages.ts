@@ -1,6 +1,7 @@
 // Reads the candidates of a query in pages, from one state of the index, also if nodes fail meanwhile.
 import { z } from 'zod';
 import { pauseFor } from '../../../protocols/clock.js';
+import { StorageError } from '../../../protocols/errors.js';
 import type { Candidate } from '../external/candidate-search.js';
 import type { ClusterClient, ClusterRequest } from './client.js';
 import { OpenSearchError, readRefusal, refusalError } from './failures.js';
@@ -16,6 +17,10 @@ export interface PageQuery {
 
 /** Limits of a search. */
 export interface PageLimits {
+  /** Ends the reading, without an error. */
+  readonly stop: AbortSignal;
+  /** Milliseconds after which a search is not begun again. */
+  readonly patienceMs: number;
   /** Objects of one page. */
   readonly pageObjects: number;
   /** Objects that are ordered; the others follow by their OIDs. */
@@ -46,16 +51,13 @@ class LostState extends OpenSearchError {}
  * Yields the objects that match, the best first. If the state of the index is lost with a node, the search begins again
  * on another one: an object may then be named twice.
  *
- * @param stop ends the reading, without an error
- * @param patienceMs milliseconds after which the search is not begun again
+ * @throws StorageError if the index is gone, or no node has it any more
  */
 export async function* readPages(
   client: ClusterClient,
   alias: string,
   { query, ranking }: PageQuery,
-  { pageObjects, maxRanked }: PageLimits,
-  stop: AbortSignal,
-  patienceMs: number,
+  { pageObjects, maxRanked, stop, patienceMs }: PageLimits,
 ): AsyncGenerator<readonly Candidate[]> {
   const until = client.clock.now() + patienceMs;
   let delay = FIRST_DELAY_MS;
@@ -65,7 +67,6 @@ export async function* readPages(
   while (!stop.aborted) {
     try {
       await using state = await IndexView.open(client, alias, stop);
-      if (state === undefined) return;
       if (ranking !== undefined && ranked === 0) {
         let position: readonly unknown[] | undefined;
         for (let seen = 0; seen < maxRanked; ) {
@@ -130,11 +131,11 @@ class IndexView implements AsyncDisposable {
     this.#id = id;
   }
 
-  /** Undefined if there is no index. */
-  static async open(client: ClusterClient, alias: string, stop: AbortSignal): Promise<IndexView | undefined> {
+  /** @throws StorageError if there is no index */
+  static async open(client: ClusterClient, alias: string, stop: AbortSignal): Promise<IndexView> {
     const path = `/${alias}/_search/point_in_time?keep_alive=${KEEP_ALIVE}&allow_partial_pit_creation=false`;
     const { status, body } = await client.send({ method: 'POST', path, signal: stop, patienceMs: 0 });
-    if (status === 404) return undefined;
+    if (status === 404) throw new StorageError(`cannot use the index: OpenSearch has no ${alias}`);
     return new IndexView(client, stop, pitSchema.parse(body).pit_id);
   }
 

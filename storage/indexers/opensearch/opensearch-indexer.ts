@@ -175,6 +175,8 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   #hasEpoch = false;
   /** Changes in this epoch. */
   #changes = 0;
+  /** Queries that read pages. */
+  readonly #reading = new Set<Promise<void>>();
 
   constructor(
     options: OpenSearchIndexerOptions,
@@ -230,7 +232,15 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
       await this.#indexes.refresh(index);
       const { epoch } = this.#state;
       const meta = await this.#indexes.meta(index);
-      if (meta?.epoch !== epoch) throw new StorageError(this.#lostSentence(index, meta === undefined));
+      if (meta === undefined) {
+        // The first change has made another index of this name, without the fields.
+        await this.#indexes.remove(index);
+        throw new StorageError(lostSentence(index));
+      }
+      if (meta.epoch !== epoch)
+        throw new StorageError(
+          `another Broker writes the index ${index} of OpenSearch: set OpenSearch-Index to a name of its own`,
+        );
       const objects = await this.#indexes.count(index);
       await this.#indexes.write(index, watermark, epoch);
       if (isNew) await this.#indexes.publish(index, this.#state.name);
@@ -254,25 +264,26 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     }
     const query = translate(matcher.plan);
     const ranking = isOrdered ? rankingOf(matcher.positive) : undefined;
-    yield* readPages(
-      this.#client,
-      this.#indexes.alias,
-      { query, ranking },
-      this.#options,
-      stop.signal,
-      this.#options.patienceMs,
-    );
+    let end = () => {};
+    const reading = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#reading.add(reading);
+    try {
+      const { patienceMs } = this.#options;
+      const limits = { ...this.#options, stop: stop.signal, patienceMs };
+      yield* readPages(this.#client, this.#indexes.alias, { query, ranking }, limits);
+    } finally {
+      this.#reading.delete(reading);
+      end();
+    }
   }
 
   protected async end(): Promise<void> {
     this.#endRun();
+    // Each closes its state of the index.
+    await Promise.all(this.#reading);
     await this.#client.close();
-  }
-
-  #lostSentence(index: string, isGone: boolean): string {
-    return isGone
-      ? `cannot use the index: ${index} of OpenSearch was removed`
-      : `another Broker writes the index ${index} of OpenSearch: set OpenSearch-Index to a name of its own`;
   }
 
   async #change(change: (loader: BulkLoader) => Promise<void>): Promise<void> {
@@ -321,7 +332,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   async #takeEpoch(): Promise<void> {
     const { name, epoch } = this.#state;
     const meta = name === undefined ? undefined : await this.#indexes.meta(name);
-    if (name !== undefined && meta === undefined) throw new StorageError(this.#lostSentence(name, true));
+    if (name !== undefined && meta === undefined) throw new StorageError(lostSentence(name));
     this.#state = { ...this.#state, epoch: Math.max(epoch, meta?.epoch ?? 0) + 1 };
     this.#changes = 0;
   }
@@ -345,4 +356,8 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     this.assertOpen();
     if (!this.#updating) throw new StateError('beginUpdate() must be called before changes');
   }
+}
+
+function lostSentence(index: string): string {
+  return `cannot use the index: ${index} of OpenSearch was removed`;
 }

@@ -5,7 +5,7 @@ import type { IndexQuery } from './translate.js';
 
 /** The fields that say what an object is about. */
 const WEIGHTS: readonly (readonly [field: string, weight: number])[] = [
-  ['title', 4],
+  ['title', 5],
   ['headings', 2],
   ['description', 2],
   ['url', 1.5],

@@ -1,10 +1,9 @@
 // OpenSearch over the same documents: a node of its own on loopback, English analysis, weights for title,
 // headings and description.
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { TestCluster } from '../../helpers/opensearch/cluster.js';
 import type { Judged } from './judgments.js';
 
 const INDEX = 'pages';
@@ -38,40 +37,22 @@ const searchReply = z.object({
 /** A running node. */
 export class OpenSearch implements AsyncDisposable {
   readonly #base: string;
-  readonly #stop: () => Promise<void>;
+  readonly #cluster: TestCluster;
 
-  private constructor(base: string, stop: () => Promise<void>) {
+  private constructor(base: string, cluster: TestCluster) {
     this.#base = base;
-    this.#stop = stop;
+    this.#cluster = cluster;
   }
 
   /**
    * Starts a node.
    *
-   * @param libraries directory with its jar files, see `pom.xml`
+   * @param libraries directory with its jar files, see `test/helpers/opensearch/pom.xml`
    * @param directory where it keeps its data
    */
   static async start(libraries: string, directory: string): Promise<OpenSearch> {
-    const program = join('test', 'bench', 'relevance', 'OpenSearchNode.java');
-    const options = ['-Xmx1g', '-Dlog4j2.disable.jmx=true', '-Dlog4j2.level=ERROR'];
-    const child = spawn(
-      'java',
-      [...options, '-cp', join(libraries, '*'), program, join(directory, 'opensearch')],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    );
-    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    const port = await new Promise<string>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code) => reject(new Error(`OpenSearch ended with ${code}`)));
-      createInterface(child.stdout).on('line', (line) => {
-        const found = /^port (\d+)$/.exec(line);
-        if (found?.[1] !== undefined) resolve(found[1]);
-      });
-    });
-    return new OpenSearch(`http://127.0.0.1:${port}`, async () => {
-      child.stdin.end();
-      await closed;
-    });
+    const cluster = await TestCluster.start(join(directory, 'opensearch'), 1, { libraries, heap: '1g' });
+    return new OpenSearch(cluster.urls[0] ?? '', cluster);
   }
 
   /** Indexes documents, one JSON object a line; replaces those of before. */
@@ -103,7 +84,7 @@ export class OpenSearch implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stop();
+    await this.#cluster[Symbol.asyncDispose]();
   }
 
   async #ask(method: string, path: string, body?: string): Promise<unknown> {

@@ -46,6 +46,7 @@ t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
     bulkCacheSize: 1024,
     collectionMaxSize: 65_536,
     collectionMaxTime: 86_400,
+    openSearchUrl: [],
     trustedProxies: [],
     webNames: [],
     opaqueMode: 'suppress',

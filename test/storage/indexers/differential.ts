@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import type { IndexerFixture } from '../../../storage/indexers/conformance-fixture.js';
+import type { Indexer } from '../../../storage/indexers/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 import { type NaiveOptions, naiveMatch } from './naive.js';
@@ -115,6 +116,29 @@ export function objectsOf(seed: number, count: number, updateTime: number): Soif
     const built = objectOf({ url: `${url}/${i}`, ...Object.fromEntries(attributes) }, updateTime);
     return decodeSoif(encodeSoif(built));
   });
+}
+
+/** Asserts, for random queries, that two engines find the same objects. */
+export async function agree(
+  indexers: readonly [Indexer, Indexer],
+  parameters: { readonly seed: number; readonly numRuns: number },
+): Promise<void> {
+  await assertProperty(
+    fc.asyncProperty(expression, options, fc.boolean(), async (query, matching, ordered) => {
+      const [one, other] = await Promise.all(
+        indexers.map(async (indexer) => {
+          const results = indexer.query(query, { ...PLAIN_SEARCH, ...matching, ordered, wantLines: false });
+          const oids: number[] = [];
+          for await (const { oid } of results) oids.push(oid);
+          if (!(await results.outcome).complete)
+            throw new Error(`${indexer.name}: the query is not complete`);
+          return oids.sort((a, b) => a - b).join();
+        }),
+      );
+      if (one !== other) throw new Error(`${indexers[0].name} finds ${one}, ${indexers[1].name} ${other}`);
+    }),
+    parameters,
+  );
 }
 
 /** Asserts, for random queries, that the engine finds what the scan finds. */
