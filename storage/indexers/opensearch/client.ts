@@ -4,7 +4,13 @@ import { Agent } from 'undici';
 import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
-import { isPassingStatus, OpenSearchError, readRefusal, refusalError } from './failures.js';
+import {
+  type ClusterFailure,
+  clusterFailure,
+  isPassingStatus,
+  readRefusal,
+  refusalError,
+} from './failures.js';
 
 /** How to reach a cluster. */
 export interface ClusterOptions {
@@ -95,7 +101,7 @@ export class ClusterClient {
    * Sends a request, and repeats it at other nodes and later if a node is gone or overloaded. So requests must be such
    * that a second one does no harm.
    *
-   * @throws OpenSearchError with a sentence; the reason of the signal
+   * @throws StorageError with a sentence; the reason of the signal
    */
   async send(request: ClusterRequest): Promise<ClusterReply> {
     using stop = new LinkedAbort(this.#closing.signal, request.signal);
@@ -103,7 +109,7 @@ export class ClusterClient {
     let delay = FIRST_DELAY_MS;
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#attempt(request, stop.signal);
-      if (!(failure instanceof OpenSearchError)) return failure;
+      if (!(failure instanceof StorageError)) return failure;
       if (!failure.isPassing) throw failure;
       this.avoidNode();
       if (attempt % this.#nodes.length !== 0) continue;
@@ -113,7 +119,7 @@ export class ClusterClient {
     }
   }
 
-  /** Like {@link send}. @throws OpenSearchError also if the answer is 404 */
+  /** Like {@link send}. @throws StorageError also if the answer is 404 */
   async require(request: ClusterRequest): Promise<unknown> {
     const { status, body } = await this.send(request);
     if (status === 404) throw refusalError(readRefusal(status, body), nameOf(request));
@@ -126,7 +132,7 @@ export class ClusterClient {
     await this.#agent.destroy();
   }
 
-  async #attempt(request: ClusterRequest, signal: AbortSignal): Promise<ClusterReply | OpenSearchError> {
+  async #attempt(request: ClusterRequest, signal: AbortSignal): Promise<ClusterReply | ClusterFailure> {
     const { method, path, body } = request;
     const node = this.#nodes[this.#next]!;
     const isLines = typeof body === 'string';
@@ -152,7 +158,7 @@ export class ClusterClient {
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       const nodes = this.#nodes.length === 1 ? '' : `, nor does another of ${this.addresses}`;
-      return new OpenSearchError(
+      return clusterFailure(
         `OpenSearch does not answer at ${node.origin}${nodes}: ${messageOf(cause)}`,
         true,
         { cause },
@@ -161,10 +167,10 @@ export class ClusterClient {
     const value = parse(text);
     if (status < 300 || status === 404) {
       if (value !== undefined || method === 'HEAD') return { status, body: value };
-      return new OpenSearchError(`${node.origin} is not OpenSearch: it answers no JSON`, false);
+      return clusterFailure(`${node.origin} is not OpenSearch: it answers no JSON`, false);
     }
     if (value === undefined && !isPassingStatus(status) && status !== 401)
-      return new OpenSearchError(`${node.origin} is not OpenSearch: it answers ${status}`, false);
+      return clusterFailure(`${node.origin} is not OpenSearch: it answers ${status}`, false);
     return refusalError(readRefusal(status, value), nameOf(request));
   }
 }

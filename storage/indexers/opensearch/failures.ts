@@ -24,15 +24,19 @@ export interface Refusal {
 }
 
 /** An error of OpenSearch, or no answer of it, as the user reads it. */
-export class OpenSearchError extends StorageError {
-  constructor(
-    message: string,
-    /** Whether the same request may succeed later or at another node. */
-    readonly isPassing: boolean,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
+export interface ClusterFailure extends StorageError {
+  /** Whether the same request may succeed later or at another node. */
+  readonly isPassing: boolean;
+}
+
+/** Returns an error with a sentence. */
+export function clusterFailure(message: string, isPassing: boolean, options?: ErrorOptions): ClusterFailure {
+  return Object.assign(new StorageError(message, options), { isPassing });
+}
+
+/** Whether an error is one that may pass. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof StorageError && Reflect.get(error, 'isPassing') === true;
 }
 
 /** Reads the body of a refusal. */
@@ -47,27 +51,27 @@ export function readRefusal(status: number, body: unknown): Refusal {
 }
 
 /** A refusal as an error with a sentence. @param what the request, such as `GET /web` */
-export function refusalError(refusal: Refusal, what: string): OpenSearchError {
+export function refusalError(refusal: Refusal, what: string): ClusterFailure {
   const { status, type, reason } = refusal;
   if (isFullDisk(refusal)) {
-    return new OpenSearchError(
+    return clusterFailure(
       `the disk of OpenSearch is full: it accepts no changes until there is space again (${reason})`,
       false,
     );
   }
-  if (status === 401) return new OpenSearchError('OpenSearch refuses the login (401)', false);
+  if (status === 401) return clusterFailure('OpenSearch refuses the login (401)', false);
   if (status === 403)
-    return new OpenSearchError(`OpenSearch does not permit ${what} (403): ${reason || type}`, false);
+    return clusterFailure(`OpenSearch does not permit ${what} (403): ${reason || type}`, false);
   if (/(?:master|cluster_manager)_not_discovered/.test(type))
-    return new OpenSearchError('the cluster of OpenSearch has no manager at present', true);
+    return clusterFailure('the cluster of OpenSearch has no manager at present', true);
   if (isPassingStatus(status)) {
     const shards = /shard/.test(type) || /shard/.test(reason);
     const why = shards
       ? 'not all shards of the index are available (the cluster is red)'
       : 'OpenSearch is overloaded or not ready';
-    return new OpenSearchError(`${why}: ${status} ${type} ${reason}`.trimEnd(), true);
+    return clusterFailure(`${why}: ${status} ${type} ${reason}`.trimEnd(), true);
   }
-  return new OpenSearchError(
+  return clusterFailure(
     `OpenSearch answers ${what} with ${status}: ${[type, reason].filter((text) => text !== '').join(': ')}`,
     false,
   );

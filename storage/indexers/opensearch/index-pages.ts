@@ -4,7 +4,7 @@ import { pauseFor } from '../../../protocols/clock.js';
 import { StorageError } from '../../../protocols/errors.js';
 import type { Candidate } from '../external/candidate-search.js';
 import type { ClusterClient, ClusterRequest } from './client.js';
-import { OpenSearchError, readRefusal, refusalError } from './failures.js';
+import { clusterFailure, isPassing, readRefusal, refusalError } from './failures.js';
 import type { IndexQuery } from './translate.js';
 
 /** The query of a search. */
@@ -43,9 +43,6 @@ const CLOSE_MS = 2_000;
 /** Milliseconds before a search is begun again. */
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 2_000;
-
-/** The errors of a state of the index that was lost with a node, or with an index that was replaced. */
-class LostState extends OpenSearchError {}
 
 /**
  * Yields the objects that match, the best first. If the state of the index is lost with a node, the search begins again
@@ -98,8 +95,7 @@ export async function* readPages(
       }
     } catch (error) {
       if (stop.aborted) return;
-      const mayReturn = error instanceof OpenSearchError && error.isPassing;
-      if (!mayReturn || client.clock.now() + delay > until) throw error;
+      if (!isPassing(error) || client.clock.now() + delay > until) throw error;
       client.avoidNode();
       await pauseFor(client.clock, delay, stop).catch(() => undefined);
       delay = Math.min(2 * delay, MAX_DELAY_MS);
@@ -157,8 +153,9 @@ class IndexView implements AsyncDisposable {
     };
     const { status, body } = await this.#client.send(request);
     if (status === 404) {
+      // The state was lost with a node, or with an index that was replaced.
       const { message } = refusalError(readRefusal(status, body), 'a search');
-      throw new LostState(message, true);
+      throw clusterFailure(message, true);
     }
     const read = pageSchema.parse(body);
     this.#id = read.pit_id ?? this.#id;

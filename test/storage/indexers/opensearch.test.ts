@@ -1,0 +1,302 @@
+// The OpenSearch engine against a server that the test scripts: what it repeats, what it reports, and how much it sends.
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import t from 'tap';
+import { encodeSoif } from '../../../protocols/soif/index.js';
+import { BrokerStore } from '../../../storage/broker/broker-store.js';
+import {
+  type Indexer,
+  type OpenSearchIndexerOptions,
+  openOpenSearchIndexer,
+} from '../../../storage/indexers/index.js';
+import { listen } from '../../helpers/daemon.js';
+import { ManualClock, passTime } from '../../helpers/manual-clock.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { expressionOf, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly authorization: string | undefined;
+}
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+/** What the server answers; undefined: what OpenSearch would. */
+type Script = (request: Request) => Reply | 'hang up' | undefined | Promise<Reply | undefined>;
+
+const refusal = (status: number, type: string, reason: string): Reply => ({
+  status,
+  body: { error: { root_cause: [{ type, reason }], type, reason }, status },
+});
+const OVERLOADED = refusal(
+  429,
+  'rejected_execution_exception',
+  'rejected execution of coordinating operation',
+);
+
+/** As much of OpenSearch as the engine needs, for one index without words. */
+class FakeCluster {
+  readonly requests: Request[] = [];
+  script: Script = () => undefined;
+  #meta: unknown;
+  #alias: string | undefined;
+
+  constructor(readonly number = '2.19.1') {}
+
+  async answer(request: Request): Promise<Reply | 'hang up'> {
+    this.requests.push(request);
+    return (await this.script(request)) ?? this.#usual(request);
+  }
+
+  #usual({ method, path, body }: Request): Reply {
+    const ok = (reply: unknown = { acknowledged: true }): Reply => ({ status: 200, body: reply });
+    if (path === '/') return ok({ version: { number: this.number, distribution: 'opensearch' } });
+    if (path.endsWith('/_mapping') && method === 'PUT') {
+      this.#meta = JSON.parse(body);
+      return ok();
+    }
+    if (path.endsWith('/_mapping')) {
+      const name = /^\/(\w+-\d+)\//.exec(path)?.[1] ?? this.#alias;
+      return name === undefined || this.#meta === undefined
+        ? refusal(404, 'index_not_found_exception', 'no such index')
+        : ok({ [name]: { mappings: this.#meta } });
+    }
+    if (path === '/_aliases') {
+      this.#alias = /"add":\{"index":"([^"]*)"/.exec(body)?.[1];
+      return ok();
+    }
+    if (path.endsWith('/_bulk')) return ok(bulkReply(body, () => ({ status: 200 })));
+    if (path.endsWith('/_count')) return ok({ count: 0 });
+    if (path.includes('/point_in_time') && method === 'POST') return ok({ pit_id: 'state' });
+    if (path.startsWith('/_search?')) return ok({ hits: { hits: [] } });
+    if (method === 'PUT') this.#meta = (JSON.parse(body) as { mappings: unknown }).mappings;
+    return ok();
+  }
+
+  of(part: string): Request[] {
+    return this.requests.filter(({ path }) => path.includes(part));
+  }
+}
+
+/** The reply to a bulk request, by its documents. */
+function bulkReply(body: string, statusOf: (id: string) => { status: number; error?: unknown }): unknown {
+  const ids = [...body.matchAll(/^\{"(?:index|delete)":\{"_id":"(\d+)"/gm)].map(([, id = '']) => id);
+  const items = ids.map((_id) => ({ index: { _id, ...statusOf(_id) } }));
+  return { errors: items.some(({ index }) => index.status >= 300), items };
+}
+
+async function serve(t: Test, cluster: FakeCluster): Promise<string> {
+  const server = createServer(async (incoming: IncomingMessage, outgoing) => {
+    const parts: Buffer[] = [];
+    for await (const part of incoming) parts.push(part as Buffer);
+    const { method = '', url: path = '', headers } = incoming;
+    const body = Buffer.concat(parts).toString();
+    const reply = await cluster.answer({ method, path, body, authorization: headers.authorization });
+    if (reply === 'hang up') incoming.socket.destroy();
+    else
+      outgoing
+        .writeHead(reply.status, { 'content-type': 'application/json' })
+        .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
+  });
+  const port = await listen(server);
+  t.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Opens an engine on scripted nodes. */
+async function open(
+  t: Test,
+  clusters: readonly FakeCluster[],
+  options: Partial<OpenSearchIndexerOptions> = {},
+): Promise<Indexer> {
+  const directory = await temporaryDirectory(t);
+  const storeDirectory = join(directory, 'store');
+  await using store = await BrokerStore.open(storeDirectory);
+  await store.close();
+  const nodes = await Promise.all(clusters.map((cluster) => serve(t, cluster)));
+  const indexer = await openOpenSearchIndexer({ directory, storeDirectory, nodes, index: 'web', ...options });
+  t.teardown(() => indexer.close());
+  return indexer;
+}
+
+const OBJECT = encodeSoif(objectOf({ title: 'apple' }));
+const errorOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => String(error),
+  );
+
+t.test('what is not a usable OpenSearch is refused with a sentence', async (t) => {
+  const answers: readonly (readonly [Reply, RegExp])[] = [
+    [{ status: 200, body: '<html>' }, /is not OpenSearch: it answers no JSON$/],
+    [
+      { status: 200, body: { version: { number: '8.1.0' } } },
+      /^\S+ http:\/\/127\.0\.0\.1:\d+ is not OpenSearch$/,
+    ],
+    [{ status: 418, body: 'teapot' }, /is not OpenSearch: it answers 418$/],
+    [{ status: 401, body: 'Unauthorized' }, /OpenSearch refuses the login \(401\)$/],
+    [refusal(403, 'security_exception', 'no permissions'), /does not permit GET \/ \(403\): no permissions$/],
+    [refusal(503, 'cluster_manager_not_discovered_exception', ''), /has no manager at present$/],
+  ];
+  for (const [reply, message] of answers) {
+    const cluster = new FakeCluster();
+    cluster.script = () => reply;
+    t.match(await errorOf(open(t, [cluster])), message);
+  }
+  t.match(
+    await errorOf(open(t, [new FakeCluster('2.3.0')])),
+    /OpenSearch 2\.3\.0 is too old: this kit needs 2\.4/,
+  );
+  t.match(await errorOf(open(t, [])), /OpenSearch-URL: no node is given/);
+  const withLogin = open(t, [], { nodes: ['http://user:secret@h:9200'] });
+  t.match(await errorOf(withLogin), /a login belongs into the file of OpenSearch-Login$/);
+});
+
+t.test('the login is sent, and is in no message', async (t) => {
+  const loginFile = join(await temporaryDirectory(t), 'login');
+  await writeFile(loginFile, 'user:secret\n');
+  const cluster = new FakeCluster();
+  cluster.script = ({ path }) => (path === '/' ? undefined : { status: 401, body: 'Unauthorized' });
+  const message = await errorOf(open(t, [cluster], { loginFile }));
+  t.equal(cluster.requests[0]?.authorization, `Basic ${Buffer.from('user:secret').toString('base64')}`);
+  t.match(message, /refuses the login/);
+  t.notMatch(message, /secret/);
+});
+
+t.test('changes that a node has no room for are repeated, and no others', async (t) => {
+  const clock = new ManualClock();
+  const cluster = new FakeCluster();
+  const indexer = await open(t, [cluster], { clock });
+  let requests = 0;
+  cluster.script = ({ path, body }) => {
+    if (!path.endsWith('/_bulk')) return undefined;
+    requests++;
+    if (requests === 1) return OVERLOADED;
+    const rejected = { status: 429, error: { type: 'rejected_execution_exception', reason: 'full' } };
+    return {
+      status: 200,
+      body: bulkReply(body, (id) => (requests === 2 && id === '2' ? rejected : { status: 200 })),
+    };
+  };
+  await indexer.beginUpdate();
+  for (const oid of [1, 2, 3]) await indexer.add(oid, OBJECT);
+  let isFlushed = false;
+  const flushed = indexer.flush(3).then(() => {
+    isFlushed = true;
+  });
+  await passTime(clock, 50, () => isFlushed);
+  await flushed;
+  const sent = cluster
+    .of('/_bulk')
+    .map(({ body }) => [...body.matchAll(/"_id":"(\d)"/g)].map(([, id]) => id));
+  t.same(sent, [['1', '2', '3'], ['1', '2', '3'], ['2']]);
+  t.equal(indexer.watermark, 3);
+});
+
+t.test('an overload that does not end, ends the run after the patience', async (t) => {
+  const clock = new ManualClock();
+  const cluster = new FakeCluster();
+  const indexer = await open(t, [cluster], { clock, patienceMs: 1000 });
+  cluster.script = ({ path }) => (path.endsWith('/_bulk') ? OVERLOADED : undefined);
+  await indexer.beginUpdate();
+  await indexer.add(1, OBJECT);
+  let message = '';
+  const flushed = errorOf(indexer.flush(1)).then((error) => {
+    message = error;
+  });
+  const began = clock.now();
+  await passTime(clock, 50, () => message !== '');
+  await flushed;
+  t.match(message, /OpenSearch is overloaded or not ready: 429 rejected_execution_exception/);
+  t.ok(clock.now() - began <= 1500);
+  t.equal(indexer.watermark, 0);
+  cluster.script = () => undefined;
+  await indexer.beginUpdate();
+  await indexer.add(1, OBJECT);
+  await indexer.flush(1);
+  t.equal(indexer.watermark, 1, 'the next run works');
+});
+
+t.test('a refused document is named', async (t) => {
+  const cluster = new FakeCluster();
+  const indexer = await open(t, [cluster]);
+  const refused = { status: 400, error: { type: 'mapper_parsing_exception', reason: 'failed to parse' } };
+  cluster.script = ({ path, body }) =>
+    path.endsWith('/_bulk')
+      ? { status: 200, body: bulkReply(body, (id) => (id === '2' ? refused : { status: 200 })) }
+      : undefined;
+  await indexer.beginUpdate();
+  for (const oid of [1, 2, 3]) await indexer.add(oid, OBJECT);
+  const message = await errorOf(indexer.flush(3));
+  t.match(message, /the change of object 2 with 400: mapper_parsing_exception: failed to parse$/);
+});
+
+t.test('at most two bulk requests are in memory', async (t) => {
+  const cluster = new FakeCluster();
+  const indexer = await open(t, [cluster], { requestBytes: 1000 });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let open_ = 0;
+  let most = 0;
+  cluster.script = async ({ path, body }) => {
+    if (!path.endsWith('/_bulk')) return undefined;
+    most = Math.max(most, ++open_);
+    await held;
+    open_--;
+    return { status: 200, body: bulkReply(body, () => ({ status: 200 })) };
+  };
+  await indexer.beginUpdate();
+  let added = 0;
+  const adding = (async () => {
+    for (let oid = 1; oid <= 100; oid++) {
+      await indexer.add(oid, OBJECT);
+      added = oid;
+    }
+  })();
+  while (cluster.of('/_bulk').length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(added < 20, `${added} objects are taken while the first request is not answered`);
+  release();
+  await adding;
+  await indexer.flush(1);
+  t.equal(most, 1, 'one request at a time, so that changes keep their order');
+});
+
+t.test('a query goes to another node if one fails, and closes its state', async (t) => {
+  const broken = new FakeCluster();
+  const whole = new FakeCluster();
+  const indexer = await open(t, [whole, broken]);
+  await indexer.beginUpdate();
+  await indexer.add(1, OBJECT);
+  await indexer.flush(1);
+  const failures: readonly (Reply | 'hang up')[] = [
+    'hang up',
+    refusal(503, 'search_phase_execution_exception', 'all shards failed'),
+    refusal(404, 'search_context_missing_exception', 'No search context found'),
+  ];
+  for (const failure of failures) {
+    let times = 2;
+    const script: Script = ({ path }) => (path.startsWith('/_search?') && times-- > 0 ? failure : undefined);
+    whole.script = script;
+    broken.script = script;
+    const before = [...whole.of('point_in_time'), ...broken.of('point_in_time')].length;
+    const results = indexer.query(expressionOf('apple'), PLAIN_SEARCH);
+    for await (const _ of results) t.fail('the cluster has no object');
+    t.match(await results.outcome, { complete: true });
+    const views = [...whole.of('point_in_time'), ...broken.of('point_in_time')].slice(before);
+    const opened = views.filter(({ method }) => method === 'POST').length;
+    t.ok(opened >= 1);
+    t.equal(views.filter(({ method }) => method === 'DELETE').length, opened, 'each state is closed');
+  }
+});
