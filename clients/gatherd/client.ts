@@ -101,7 +101,10 @@ export interface UpdateRequest extends AbortOptions {
   readonly sections?: boolean;
   /** Sends `SET sequence` (GATHERD-6.13), so that {@link GatherdClient.last} is known. Default false. */
   readonly numbers?: boolean;
-  /** With `numbers`: requests the changes after this one, unless `since` is 0. */
+  /**
+   * With `numbers`: requests the changes after this one, unless `since` is 0. If the server has numbers, but not
+   * this one, everything is requested.
+   */
   readonly after?: SequenceMark | undefined;
 }
 
@@ -142,7 +145,8 @@ export class GatherdClient implements AsyncDisposable {
   #greeting = { version: '', hostname: '' };
   #busy = false;
   #changesAccepted = false;
-  #numbersAccepted = false;
+  #isNumbered = false;
+  #isWhole = false;
   #last: SequenceMark | undefined;
   /** The large objects of the request in progress, and its reader. */
   #largeLog!: LargeLog;
@@ -182,9 +186,14 @@ export class GatherdClient implements AsyncDisposable {
     return this.#changesAccepted;
   }
 
-  /** Whether the server accepted `SET sequence` of the last request; known from the first byte of its data. */
-  get numbersAccepted(): boolean {
-    return this.#numbersAccepted;
+  /** Whether the data of the last request are the changes after {@link UpdateRequest.after}. */
+  get isNumbered(): boolean {
+    return this.#isNumbered;
+  }
+
+  /** Whether the data of the last request are all objects, whatever their times. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** The last change of the database as of the last complete update; undefined if the server names none. */
@@ -309,6 +318,10 @@ export class GatherdClient implements AsyncDisposable {
     return connection;
   }
 
+  #hello(): Uint8Array {
+    return this.#session.hello(this.#options.clientName ?? hostname());
+  }
+
   get #opened(): Connection {
     if (this.#connection === undefined) throw new StateError('the client is not connected');
     return this.#connection;
@@ -326,13 +339,12 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   async #greet(signal: AbortSignal): Promise<void> {
-    const { clientName = hostname() } = this.#options;
     for await (const events of this.#eventsUntil('greeting', signal)) {
       for (const event of events) {
         if (event.kind === 'greeting') this.#greeting = { version: event.version, hostname: event.hostname };
       }
     }
-    await this.#request(this.#session.hello(clientName), 'reply', signal);
+    await this.#request(this.#hello(), 'reply', signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -354,7 +366,7 @@ export class GatherdClient implements AsyncDisposable {
     request: UpdateRequest,
     delivery: UpdateDelivery,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
-    const { since, compression = true, sections = true, numbers = false, after, signal } = request;
+    const { compression = true, sections = true, numbers = false, after, signal } = request;
     const release = this.#claim();
     let isComplete = false;
     try {
@@ -364,9 +376,14 @@ export class GatherdClient implements AsyncDisposable {
       }
       // Sent together, because a server that does not know `SET changes` may leave it unanswered.
       if (sections && !this.#changesAccepted) await connection.write(this.#session.setChanges(), signal);
-      this.#numbersAccepted = false;
+      const isKnown = numbers && after !== undefined && request.since > 0;
       this.#last = undefined;
-      if (numbers) await connection.write(this.#session.setSequence(after), signal);
+      this.#isNumbered = isKnown && (await this.#acceptsSequence(after, signal));
+      // An update since 1 has every object and every deletion.
+      const since =
+        isKnown && !this.#isNumbered && (await this.#acceptsSequence(undefined, signal)) ? 1 : request.since;
+      this.#isWhole = !this.#isNumbered && since <= 1;
+      if (numbers && !isKnown) await connection.write(this.#session.setSequence(), signal);
       await connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#begin(delivery === 'items' ? this.#options.large : undefined);
       for await (const events of this.#eventsUntil('update-end', signal)) {
@@ -374,7 +391,6 @@ export class GatherdClient implements AsyncDisposable {
           if (event.kind === 'update-end') this.#last = event.last;
           if (event.kind !== 'reply') continue;
           if (event.to === 'changes') this.#changesAccepted = event.accepted;
-          if (event.to === 'sequence') this.#numbersAccepted = event.accepted;
         }
         yield events;
       }
@@ -384,6 +400,22 @@ export class GatherdClient implements AsyncDisposable {
       await this.#reader[Symbol.asyncDispose]();
       if (!isComplete) await this.close();
     }
+  }
+
+  /** Sends `SET sequence`, and a `HELLO`, which is answered by a server, too, that ignores it. */
+  async #acceptsSequence(mark: SequenceMark | undefined, signal: AbortSignal | undefined): Promise<boolean> {
+    const connection = this.#opened;
+    await connection.write(this.#session.setSequence(mark), signal);
+    await connection.write(this.#hello(), signal);
+    let accepted = false;
+    for await (const events of this.#eventsUntil('hello', signal)) {
+      for (const event of events) {
+        if (event.kind !== 'reply') continue;
+        if (event.to === 'changes') this.#changesAccepted = event.accepted;
+        if (event.to === 'sequence') accepted = event.accepted;
+      }
+    }
+    return accepted;
   }
 
   async #requestObject(
@@ -410,16 +442,19 @@ export class GatherdClient implements AsyncDisposable {
     for await (const _ of this.#eventsUntil(answer, signal));
   }
 
-  /** Yields the events, those of one chunk together, up to and including the first of a kind. */
+  /**
+   * Yields the events, those of one chunk together, up to and including the first of a kind, or the reply to
+   * `HELLO`.
+   */
   async *#eventsUntil(
-    last: GatherdClientEvent['kind'],
+    last: GatherdClientEvent['kind'] | 'hello',
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
     for (;;) {
       const chunk = await this.#read(signal);
       let done = false;
       for await (const events of this.#events(chunk, signal)) {
-        done ||= events.some((event) => event.kind === last);
+        done ||= events.some((event) => event.kind === last || (event.kind === 'reply' && event.to === last));
         yield events;
       }
       if (done) return;

@@ -159,6 +159,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
   #accepted = false;
   #newest: UnixSeconds = 0;
   #numbered = false;
+  #isWhole = false;
   #last: SequenceMark | undefined;
 
   /** @throws UsageError for options that it does not know or take */
@@ -194,9 +195,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
   #nextMark(): SequenceMark | undefined {
     const last = this.#last;
     if (last === undefined) return undefined;
-    // An update since 1 has every object, too.
-    const isWhole = this.#numbered || (this.#since <= 1 && !this.#resume.resumed);
-    return isWhole ? last : { origin: last.origin, sequence: 0 };
+    return this.#numbered || this.#isWhole ? last : { origin: last.origin, sequence: 0 };
   }
 
   /** @throws StateError when it was iterated before. */
@@ -264,7 +263,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
     const latest = now() + maxAheadSeconds;
     for await (const change of client.changes(request)) {
       this.#accepted ||= client.changesAccepted;
-      this.#numbered = request.after !== undefined && request.since > 0 && client.numbersAccepted;
+      this.#numbered = client.isNumbered;
       const updateTime = change.object.number('Update-Time');
       // A resumed transfer does not report deletions: the next collection requests them.
       const movesNext =
@@ -278,7 +277,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
       this.#objects += 1;
       yield change;
     }
-    this.#numbered = request.after !== undefined && request.since > 0 && client.numbersAccepted;
+    this.#numbered = client.isNumbered;
+    this.#isWhole = client.isWhole && !resume.resumed;
     this.#last = client.last;
     this.#complete = true;
     // The transfer is whole even if the server closes without answering QUIT.

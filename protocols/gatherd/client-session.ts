@@ -100,7 +100,8 @@ export class GatherdClientSession {
   /**
    * `SET sequence`: an extension of this kit (GATHERD-6.13).
    *
-   * @param mark asks for the changes after this one, in updates since another time than 0
+   * @param mark asks for the changes after this one, in updates since another time than 0; refused if the database does
+   *   not have it
    */
   setSequence(mark?: SequenceMark): Uint8Array {
     const argument = mark === undefined ? '' : ` ${mark.origin} ${mark.sequence}`;
@@ -373,13 +374,14 @@ export class GatherdClientSession {
 
   #answerSet(oldest: SetPending, status: StatusLine, events: GatherdClientEvent[]): boolean {
     const { code } = status;
-    const isUpdate = code === CODE.updateStart || code === CODE.updateEnd;
-    if (!isUpdate && !isSetAnswer(code)) return false;
+    const isNext = code === CODE.updateStart || code === CODE.updateEnd || code === CODE.hello;
+    if (!isNext && !isSetAnswer(code)) return false;
     if (code === CODE.set && oldest === 'compression') this.#compressed = true;
     this.#pushReply(oldest, code === CODE.set, events);
     // A server may ignore an unknown SET: then this line answers the command after it.
     const [next] = this.#pending;
-    return isUpdate && (next === 'update' || next === 'sequence') ? this.#answer(status, events) : true;
+    const answersNext = next === 'update' || next === 'sequence' || next === 'hello';
+    return isNext && answersNext ? this.#answer(status, events) : true;
   }
 
   #answerUpdate({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {

@@ -63,12 +63,9 @@ export type GatherdCommand =
   /** The identifier is the URL, one character a byte (GATHERD-5.1). */
   | { readonly kind: 'object'; readonly oid: string }
   | { readonly kind: 'update'; readonly since: number }
-  | {
-      readonly kind: 'set';
-      readonly option: SessionSetting;
-      /** Of `SET sequence`. */
-      readonly mark?: SequenceMark;
-    }
+  | { readonly kind: 'set'; readonly option: SessionSetting }
+  /** `SET sequence` with a change, after which the client asks. */
+  | { readonly kind: 'sequence'; readonly mark: SequenceMark }
   | { readonly kind: 'quit' }
   | { readonly kind: 'bad-timestamp' }
   | { readonly kind: 'bad-argument'; readonly text: string }
@@ -82,7 +79,7 @@ export interface AgreedSettings {
   readonly on: Set<SessionSetting>;
   /** What this server does not offer (GATHERD-6.9). */
   readonly unavailable: ReadonlySet<SessionSetting>;
-  /** The change after which the client asks, from its last `SET sequence`. */
+  /** The change after which the client asks, from its last `SET sequence`; the database has it. */
   mark?: SequenceMark | undefined;
 }
 
@@ -94,13 +91,15 @@ export type DataRequest =
       readonly since: number;
       readonly compressed: boolean;
       readonly sections: boolean;
-      /** The changes after this one instead, if the database has it; else everything. */
+      /** The changes after this one instead; everything if the database has it no longer. */
       readonly after?: SequenceMark | undefined;
     }
   /** Look the object up. */
   | { readonly kind: 'object'; readonly oid: string }
   /** Build the description of the database. */
-  | { readonly kind: 'info' };
+  | { readonly kind: 'info' }
+  /** Look whether the change led to the database (GATHERD-6.13). */
+  | { readonly kind: 'sequence'; readonly mark: SequenceMark };
 
 /** An update that was sent. */
 export interface UpdateResult {
@@ -118,6 +117,8 @@ export interface DataResults {
   readonly object: Uint8Array | undefined;
   /** One SOIF object. */
   readonly info: Uint8Array;
+  /** Whether the database has the change. */
+  readonly sequence: boolean;
 }
 
 /** What follows a command, in this order. Commands are legal while no data is delivered. */
@@ -258,17 +259,29 @@ const ROWS: CommandRows = {
       const option = argument.toLowerCase();
       if (isSetting(option)) return { kind: 'set', option };
       const mark = parseMark(argument);
-      if (mark !== undefined) return { kind: 'set', option: 'sequence', mark };
+      if (mark !== undefined) return { kind: 'sequence', mark };
       return { kind: 'bad-argument', text: argument === '' ? verb : argument };
     },
-    log: ({ option, mark }) => `SET ${option}${mark === undefined ? '' : ` ${mark.origin} ${mark.sequence}`}`,
-    reply({ option, mark }, settings) {
+    log: ({ option }) => `SET ${option}`,
+    reply({ option }, settings) {
       const { on, unavailable } = settings;
       const { title } = SETTINGS[option];
       if (unavailable.has(option)) return status(CODE.error, `${title} not available`);
       on.add(option);
-      if (option === 'sequence') settings.mark = mark;
+      if (option === 'sequence') settings.mark = undefined;
       return status(CODE.set, `${title} enabled`);
+    },
+  },
+  sequence: {
+    forms: [],
+    log: ({ mark }) => `SET sequence ${mark.origin} ${mark.sequence}`,
+    reply: ({ mark }) => ({ data: { kind: 'sequence', mark } }),
+    end(isKnown, { mark }, settings) {
+      if (!isKnown)
+        return [encodeStatusLine(CODE.error, `Bad argument: sequence ${mark.origin} ${mark.sequence}`)];
+      settings.on.add('sequence');
+      settings.mark = mark;
+      return [encodeStatusLine(CODE.set, `${SETTINGS.sequence.title} enabled`)];
     },
   },
   quit: {

@@ -9,6 +9,7 @@ export type ServerStep =
   | 'update'
   | 'object'
   | 'info'
+  | 'sequence'
   | 'quit'
   | 'http'
   | 'limit'
@@ -31,6 +32,7 @@ export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
     update: to('sending', '`SEND-UPDATE` with a timestamp', '`400`'),
     object: to('sending', '`SEND-OBJECT` with an identifier'),
     info: to('sending', '`INFO`'),
+    sequence: to('sending', '`SET sequence` with a change'),
     quit: to('closed', '`QUIT`', '`999`'),
     http: to('closed', 'a line of HTTP (GATHERD-3.12, optional)', '`900`'),
     limit: to('closed', 'more bytes of one line than the server drops (GATHERD-2.4)'),

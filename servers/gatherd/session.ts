@@ -9,6 +9,7 @@ import {
   type GatherdServerEffect,
   type GatherdServerOptions,
   GatherdServerSession,
+  type SequenceMark,
 } from '../../protocols/gatherd/index.js';
 import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { HostConnection } from '../host/connection.js';
@@ -210,6 +211,8 @@ class Session {
         return this.#dataCommand(() => this.#object(effect.oid));
       case 'info':
         return this.#dataCommand(() => this.#info());
+      case 'sequence':
+        return this.#dataCommand(() => this.#sequence(effect.mark));
       case 'close':
         await this.#output.flush();
         await this.#connection.end();
@@ -276,9 +279,9 @@ class Session {
       const stream = streamNumbered(numbered, after.sequence, sections, count, signal);
       return compressed ? compressToMember(stream) : stream;
     }
-    // GATHERD-6.13: a client that knows the numbers of another database knows nothing of this one. An update
-    // since 1 has every object and every deletion.
-    const since = numbered === undefined ? time : 1;
+    // GATHERD-6.13: the database was replaced since the client asked. An update since 1 has every object and every
+    // deletion.
+    const since = after === undefined ? time : 1;
     if (sections && snapshot !== undefined && (await hasOtherSections(snapshot, since))) {
       const stream = streamChanges(snapshot, since, count, signal);
       return compressed ? compressToMember(stream) : stream;
@@ -298,6 +301,13 @@ class Session {
     const object = await lease.snapshot?.get(oid);
     if (object !== undefined) this.#objects += 1;
     return this.#engine.dataDone('object', object);
+  }
+
+  /** GATHERD-6.13: whether the client may ask for the changes after this one. */
+  async #sequence({ origin, sequence }: SequenceMark): Promise<GatherdServerEffect[]> {
+    await using lease = await this.#lease();
+    const isKnown = lease.snapshot?.numbered?.has(origin, sequence) === true;
+    return this.#engine.dataDone('sequence', isKnown);
   }
 
   async #info(): Promise<GatherdServerEffect[]> {

@@ -91,12 +91,20 @@ export interface ApplyOptions {
   readonly relayed?: boolean;
   /**
    * The changes are those after the last one that was received from the same Gatherer, by their numbers
-   * (GATHERD-6.13): each is newer than the stored object.
+   * (GATHERD-6.13): each is newer than the stored object, unless that came from one of `others`.
    */
   readonly numbered?: boolean;
+  /** Number of the collection point from which the changes come. */
+  readonly source?: number;
+  /**
+   * The other collection points. One of them may be a copy of the same Gatherer that lags or leads: then the times
+   * decide.
+   */
+  readonly others?: ReadonlySet<number>;
 }
 
 interface ParsedChange extends CollectedChange {
+  readonly options: ApplyOptions;
   readonly relayed: boolean;
   readonly numbered: boolean;
   readonly book: Bookkeeping;
@@ -115,9 +123,9 @@ export async function applyChanges(
   rows: RegistryRows,
   changes: readonly CollectedChange[],
   observe?: ApplyObserver,
-  { relayed = false, numbered = false }: ApplyOptions = {},
+  options: ApplyOptions = {},
 ): Promise<ApplyResult> {
-  const parsed = changes.map((change) => parseChange(change, relayed, numbered));
+  const parsed = changes.map((change) => parseChange(change, options));
   await loadRows(rows, parsed);
 
   const counts = { ...NO_COUNTS };
@@ -142,13 +150,14 @@ export async function applyChanges(
 
 function parseChange(
   { kind, object, bytes, expired = false, arrivalTime = false }: CollectedChange,
-  relayed: boolean,
-  numbered: boolean,
+  options: ApplyOptions,
 ): ParsedChange {
+  const { relayed = false, numbered = false, source = 0 } = options;
   const book = readBookkeeping(object);
-  const entry = { ...entryOf(0, object, book, bytes.length), arrivalTime };
+  const entry = { ...entryOf(0, object, book, bytes.length), arrivalTime, source };
   const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
-  return { kind, object, bytes, expired, relayed, numbered, book, identity, entry, mark: contentMark(entry) };
+  const mark = contentMark(entry);
+  return { kind, object, bytes, expired, options, relayed, numbered, book, identity, entry, mark };
 }
 
 async function loadRows(rows: RegistryRows, changes: readonly ParsedChange[]): Promise<void> {
@@ -237,8 +246,9 @@ function winsByArrival(rows: RegistryRows, old: RegistryEntry, change: ParsedCha
 }
 
 /** Whether the order of arrival decides, not that of the times. */
-function isDecidedByArrival(old: RegistryEntry, { relayed, numbered }: ParsedChange): boolean {
-  return !relayed && (numbered || old.arrivalTime === true);
+function isDecidedByArrival(old: RegistryEntry, { relayed, numbered, options }: ParsedChange): boolean {
+  const { source = 0, arrivalTime = false } = old;
+  return !relayed && ((numbered && options.others?.has(source) !== true) || arrivalTime);
 }
 
 /** Stores a version under the time after that of the former one, so that every Broker takes it for newer. */
@@ -281,7 +291,11 @@ function refresh(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Ou
   const missing = older.find((_, i) => stored[i] === undefined);
   if (missing !== undefined) return { rejected: `object ${missing.oid} has no stored bytes` };
   const put = (entry: RegistryEntry, bytes: SoifBytes) =>
-    rows.put({ ...renew(entry, book), length: bytes.length }, bytes, true);
+    rows.put(
+      { ...renew(entry, book), length: bytes.length, source: change.options.source ?? 0 },
+      bytes,
+      true,
+    );
   const large: [RegistryEntry, ByteSource][] = [];
   for (const [i, entry] of older.entries()) {
     const bytes = stored[i];

@@ -426,6 +426,8 @@ export interface RegistryEntry {
    * next version from the Gatherer is newer, whatever its time.
    */
   readonly arrivalTime?: boolean;
+  /** Number of the collection point from which this version came; 0 = not known. */
+  readonly source?: number;
 }
 
 /** The Broker's record of an object that it removed (BT-5). */

@@ -51,6 +51,10 @@ const asked = (edit: (name: string, number: number) => string): GatherdChange =>
     line.replace(/^set sequence (\S+) (\d+)$/i, (_, name, number) => edit(name, Number(number))) + end,
 });
 
+/** Accepts changes that the database does not have. */
+const taking = (is: (name: string, number: number) => boolean): GatherdChange =>
+  asked((name, number) => (is(name, number) ? 'SET sequence' : `SET sequence ${name} ${number}`));
+
 export const GATHERD_SEQUENCE_MUTANTS: readonly GatherdMutant[] = [
   ...about(RULE, ['sequence/end-line'], whole<GatherdChange>, {
     'the name of the database has a dot': mark((name, number) => `; sequence ${name}.x ${number}`),
@@ -104,19 +108,9 @@ export const GATHERD_SEQUENCE_MUTANTS: readonly GatherdMutant[] = [
     'each change comes twice': { part: after((text) => mapObjects(text, (one) => one + one), isKnown) },
   }),
   ...about(RULE, ['sequence/unknown'], whole<GatherdChange>, {
-    'the name of the database does not matter': {
-      part: after(empty, (name) => name === UNKNOWN_DATABASE),
-    },
-    'nothing comes after a number that is too high': { part: after(empty, (_, number) => number > LAST) },
-    'the number 0 is one like the others': { part: after(withoutFirst, (_, number) => number === 0) },
-  }),
-  ...about(RULE, ['sequence/unknown-deletions'], whole<GatherdChange>, {
-    'a client of another database gets no deletions': {
-      part: after(
-        (text) => `@DELETE {\n}\n${sectionsOf(text).slice(1).join('')}`,
-        (name, _, __, dialogue) => name === UNKNOWN_DATABASE && hasSections(dialogue),
-      ),
-    },
+    'the name of the database does not matter': taking((name) => name === UNKNOWN_DATABASE),
+    'a number that is too high is known': taking((_, number) => number > LAST),
+    'the number 0 is one like the others': taking((_, number) => number === 0),
   }),
   ...about(RULE, ['sequence/changes'], whole<GatherdChange>, {
     'with SET changes the first change after a number is lost': {
@@ -147,11 +141,11 @@ export const GATHERD_SEQUENCE_MUTANTS: readonly GatherdMutant[] = [
     'SET sequence takes a database without a number': {
       command: (line, end) => line.replace(/^set sequence [^ ]+$/i, 'SET sequence') + end,
     },
-    'SET sequence reads a number that is not one as 0': {
-      command: (line, end) => line.replace(/^(set sequence [^ ]+) x$/i, '$1 0') + end,
+    'SET sequence takes a number that is not one': {
+      command: (line, end) => line.replace(/^(set sequence) [^ ]+ x$/i, '$1') + end,
     },
     'SET sequence takes a name of any length': {
-      command: (line, end) => line.replace(/^set sequence n{65} 1$/i, 'SET sequence n 1') + end,
+      command: (line, end) => line.replace(/^set sequence n{65} 1$/i, 'SET sequence') + end,
     },
     'SET sequence ignores a third word': {
       command: (line, end) => line.replace(/^(set sequence [^ ]+ \d+) .*$/i, '$1') + end,

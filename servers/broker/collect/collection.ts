@@ -69,6 +69,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     let named = 0;
     const report = await collect(point, {
       store: context.store,
+      points,
       lastCollections: lastCollectionFile(brokerDirectory),
       spoolDirectory: brokerDirectory,
       applied: () => context.keeper.follow(),

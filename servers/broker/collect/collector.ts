@@ -1,4 +1,5 @@
 // Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
+import { crc32 } from 'node:zlib';
 import { collectChanges, type GatherdChange, GatherdClient } from '../../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
 import type { SequenceMark } from '../../../protocols/gatherd/index.js';
@@ -46,7 +47,10 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   const { last, origin, sequence } = state ?? { ...NOTHING, last: firstTime(point, context) };
   const since = full ? 0 : last;
   const tally = new Tally(point);
-  const applier = new Applier(context, tally, {}, last);
+  const source = crc32(key);
+  const others = new Set(context.points.map((other) => crc32(pointKey(other))));
+  others.delete(source);
+  const applier = new Applier(context, tally, { source, others }, last);
   const after = origin === '' ? undefined : { origin, sequence };
   const error = await applier.collect(key, () => receiveAll(point, { since, after }, last, applier));
   return tally.report(since, error);

@@ -1,5 +1,6 @@
 // Context and limits that both collectors share.
 import type { LargeObjects, ReceiveLimits } from '../../../clients/connection/index.js';
+import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
@@ -24,6 +25,8 @@ export interface CollectLimits extends ReceiveLimits {
 /** Context of a collection from one point. */
 export interface CollectContext {
   readonly store: BrokerStore;
+  /** The points of the collection. */
+  readonly points: readonly CollectionPoint[];
   /** BT-7: the file with `<last>` for points that the store does not know. */
   readonly lastCollections: string;
   /** Directory of temporary files with large objects while they arrive. */

@@ -31,6 +31,12 @@ import {
 /** Calls of the server's owner; every other input is bytes of the client. */
 const CALLS = ['greet', 'refuse', 'sent', 'end', 'fail'];
 
+function deliver(session: GatherdServerSession, requested: string): GatherdServerEffect[] {
+  if (requested === 'update') return session.dataDone('update', 1);
+  if (requested === 'sequence') return session.dataDone('sequence', true);
+  return session.dataDone(requested === 'info' ? 'info' : 'object', bytes(ONE));
+}
+
 function serve(inputs: readonly string[]): ServerState {
   const session = new GatherdServerSession({ hostname: 'h', maxLineBytes: 40, maxDroppedBytes: 60 });
   let requested = '';
@@ -41,12 +47,7 @@ function serve(inputs: readonly string[]): ServerState {
   for (const input of inputs) {
     const { state } = session;
     if (state === 'new') perform(input === 'refuse' ? session.refuse() : session.start());
-    else if (input === 'sent' && state === 'sending')
-      perform(
-        requested === 'update'
-          ? session.dataDone('update', 1)
-          : session.dataDone(requested === 'info' ? 'info' : 'object', bytes(ONE)),
-      );
+    else if (input === 'sent' && state === 'sending') perform(deliver(session, requested));
     else if (input === 'end') perform(session.end());
     else if (input === 'fail') perform(session.fail());
     else if (!CALLS.includes(input) && (session.acceptsInput || state === 'closed'))
@@ -61,6 +62,7 @@ t.test('the server runs on its table of states', async (t) => {
     'SEND-UPDATE 0\n',
     'SEND-OBJECT x\n',
     'INFO\nHELP\n',
+    'SET sequence x 1\n',
     'QUIT\n',
     'GET / HTTP/1.0\n',
   ];
@@ -76,6 +78,8 @@ t.test('the server runs on its table of states', async (t) => {
         'SEND-UPDATE 0\n',
         'sent',
         'SEND-OBJECT x\n',
+        'sent',
+        'SET sequence x 1\n',
         'sent',
         'INFO\nQUIT\n',
         'sent',

@@ -86,6 +86,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     contentTime: 100,
     partSet: 0,
     arrivalTime: false,
+    source: 0,
   });
   const second = await store.entries.get(2);
   t.same(
