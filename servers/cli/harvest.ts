@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Starts the program, unless Node is too old for it. Nothing else is imported here: an old Node must come as
+// Starts the program, unless Node is too old for it. Nothing large is imported here: an old Node must come as
 // far as the sentence, so this file also does without newer syntax.
+import { serveWithAllocator } from '../host/allocator.js';
 import { nodeProblem } from './node-version.js';
 
 // The thread pool is shared by DNS look-ups, deflate and the stores, so the default of four threads is too
@@ -9,6 +10,8 @@ if (process.env.UV_THREADPOOL_SIZE === undefined) process.env.UV_THREADPOOL_SIZE
 
 const problem = nodeProblem(process.versions.node);
 if (problem === undefined) {
+  // Returns only if this process goes on.
+  serveWithAllocator();
   // Its errors are reported there.
   void import('./program.js');
 } else {

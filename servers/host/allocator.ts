@@ -1,4 +1,5 @@
 // What a server asks of the C library's allocator, by its environment.
+import { basename } from 'node:path';
 
 /**
  * Variables for glibc's malloc; other C libraries ignore them. By default each thread of a server gets an arena of
@@ -15,4 +16,32 @@ const ALLOCATOR: Readonly<Record<string, string>> = {
 /** The environment for a process that serves: this process's, and what it does not say about the allocator. */
 export function serverEnvironment(own: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...ALLOCATOR, ...own };
+}
+
+/** The programs that serve for a long time, by their names or as the first word after `harvest`. */
+const SERVERS: ReadonlySet<string> = new Set(['run', 'gatherd', 'broker', 'refererd']);
+
+/** What {@link serveWithAllocator} looks at; `process` has it all. `execve` is in Node from 22.15 and 23.11 on. */
+export interface StartedProcess {
+  readonly argv: readonly string[];
+  readonly channel?: unknown;
+  readonly env: NodeJS.ProcessEnv;
+  readonly execArgv: readonly string[];
+  readonly execPath: string;
+  readonly execve?: ((file: string, args: readonly string[], env: NodeJS.ProcessEnv) => unknown) | undefined;
+  readonly platform: string;
+}
+
+/**
+ * Starts a server that a person has started by hand again, as the same process, with the variables above. Does
+ * nothing where they mean nothing, where they are set, for a child with a channel to its parent, which it would lose,
+ * and where Node cannot replace a process.
+ */
+export function serveWithAllocator(started: StartedProcess = process): void {
+  const { argv, channel, env, execArgv, execPath, platform } = started;
+  const [, program = '', command = ''] = argv;
+  if (!SERVERS.has(basename(program)) && !SERVERS.has(command)) return;
+  if (platform !== 'linux' || channel !== undefined || Object.keys(ALLOCATOR).some((name) => name in env))
+    return;
+  started.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], serverEnvironment(env));
 }
