@@ -16,7 +16,7 @@ import type {
   WaitingReport,
 } from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
-import { disposition } from './disposition.js';
+import { disposition, isTooLong } from './disposition.js';
 import { announce, type DocumentEvent, type RecordedEvent } from './events.js';
 import type { CrawlFrontier } from './frontier/contract.js';
 import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
@@ -295,9 +295,15 @@ export class CrawlController implements CrawlControl {
     if (entry === undefined) return false;
     const settings = settingsFor(entry.uri);
     // Nothing is awaited between this and `begin`, so that two workers cannot both find the host free.
+    const heldMs = this.servers.holds.wait(entry.uri.url);
+    if (heldMs > 0) {
+      const isLeft = isTooLong(heldMs, settings);
+      await this.#postpone(entry, heldMs, 'retry-after', isLeft ? 'retire' : 'retry');
+      return true;
+    }
     const delayMs = this.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
     if (delayMs > 0) {
-      await this.#postpone(entry, delayMs);
+      await this.#postpone(entry, delayMs, 'politeness', 'retry');
       return true;
     }
     const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
@@ -331,10 +337,15 @@ export class CrawlController implements CrawlControl {
 
   /**
    * CRAWL-7, G-38: returns a URI to its queue while the other scheme of its host is in use or owes the host a
-   * pause.
+   * pause, or while the host has asked to be left alone (CRAWL-22.4).
    */
-  async #postpone(entry: QueueEntry, delayMs: number): Promise<void> {
-    const finish = { outcome: 'retry', delayMs, reason: 'politeness', free: true, untried: true } as const;
+  async #postpone(
+    entry: QueueEntry,
+    delayMs: number,
+    reason: 'politeness' | 'retry-after',
+    outcome: 'retry' | 'retire',
+  ): Promise<void> {
+    const finish = { outcome, delayMs, reason, free: true, untried: true } as const;
     const { written } = await this.frontier.finished(entry, finish, this.#options.store.batch());
     await written;
   }

@@ -26,6 +26,8 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     const waitsForRobots = uri.status === FETCH_STATUS.deferred;
     const unreachableDelayMs = unreachableDelay(uri, servers);
     const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
+    servers.holds.hold(uri.url, requestedMs);
+    if (isTooLong(requestedMs, settings)) return { outcome: 'retire', ...polite, reason: 'retry-after' };
     if (waitsForRobots && (isDeferrable(uri) || (uri.firstPrerequisite && servers.robotsKnown(uri.url)))) {
       // The next fetch of the queue is the document itself, or another attempt to get robots.txt, for which
       // the server may have named a time (CRAWL-13.3.11).
@@ -77,6 +79,11 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     penalty: settings.errorPenaltyAmount,
     forget: TEMPORARY.has(uri.status),
   };
+}
+
+/** CRAWL-22.4: whether a run does not wait for so long, so that the queue is left for a later one. */
+export function isTooLong(waitMs: number, { retireRetryAfterSecs }: CrawlSettings): boolean {
+  return retireRetryAfterSecs > 0 && waitMs > retireRetryAfterSecs * 1000;
 }
 
 /**

@@ -62,6 +62,7 @@ export type { Scope } from './scope.js';
 export type { CountedEvent, Traffic } from './servers/counters.js';
 export type { HostAddressesOptions } from './servers/host-addresses.js';
 export { HostAddresses } from './servers/host-addresses.js';
+export type { HostHold, HostHolds } from './servers/host-holds.js';
 export type { HostLocks } from './servers/host-locks.js';
 export type { HostPauses } from './servers/host-pauses.js';
 export { TotalBandwidth } from './servers/politeness.js';

@@ -7,6 +7,7 @@ import '../servers/crawler/crawl-records.test.js';
 import '../servers/crawler/job.test.js';
 import '../servers/crawler/order-chains.test.js';
 import '../servers/crawler/retries.test.js';
+import '../servers/crawler/retry-after.test.js';
 import '../servers/crawler/robots.test.js';
 import '../servers/crawler/arc.test.js';
 import '../servers/crawler/wacz.test.js';

@@ -19,6 +19,7 @@ import '../servers/gatherer/cookie-walls.test.js';
 import '../servers/gatherer/own-fetchers.test.js';
 import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';
+import '../servers/gatherer/retry-after.test.js';
 import '../servers/gatherer/robots-agent.test.js';
 import '../servers/gatherer/robots-octets.test.js';
 import '../servers/gatherer/clock-jumps.test.js';

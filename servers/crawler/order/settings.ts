@@ -56,9 +56,15 @@ export const crawlSettingsSchema = z.strictObject({
     'sum: a queue waits for the bandwidth limit in addition to its other wait; maximum: for the longer of the two, and a large document delays the fetch after the next one (CRAWL-7.4)',
   ),
   respectRetryAfterUpToSecs: withNote(
-    seconds.default(300),
+    seconds.default(86_400),
     'CRAWL-22.4',
     'Longest Retry-After of a 429 or 503 that is obeyed; a longer one is cut to this',
+    { unit: 's' },
+  ),
+  retireRetryAfterSecs: withNote(
+    seconds.default(0),
+    'CRAWL-22.4',
+    'A Retry-After longer than this is not waited for: the queue is retired, and its documents are left for a later run, which does not ask the host before that time, either; 0: every one is waited for. A Gatherer without an order has 300',
     { unit: 's' },
   ),
 

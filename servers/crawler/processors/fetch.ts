@@ -203,7 +203,7 @@ export class ResponseClassifier implements Processor {
     if (fetched.location !== undefined)
       return this.#redirects.classify(uri, fetched.location).then(() => 'post' as const);
     if (fetched.status === 429 || fetched.status === 503) {
-      uri.retryAfterMs = retryAfter(fetched.headers['retry-after']);
+      uri.retryAfterMs = retryAfter(fetched.headers['retry-after'], undefined, fetched.headers.date);
       uri.disposition = 'retry';
       uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';

@@ -289,7 +289,7 @@ export class RobotsFiles {
       const reason = outcome === 'retry' || outcome === 'unavailable' ? `status ${status}` : '';
       const contact = { begin, end: this.#now(), bytes, status, reason };
       if (outcome === 'retry') {
-        const retryAfterMs = retryAfter(result.headers['retry-after'], this.#now());
+        const retryAfterMs = retryAfter(result.headers['retry-after'], this.#now(), result.headers.date);
         return { outcome, contact: { ...contact, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
       }
       if (outcome !== 'follow') return { outcome, contact, body: result.body };

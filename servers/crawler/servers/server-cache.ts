@@ -11,6 +11,7 @@ import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema } from './counters.js';
 import { HostAddresses } from './host-addresses.js';
+import { HostHolds } from './host-holds.js';
 import { HostLocks } from './host-locks.js';
 import { HostPauses } from './host-pauses.js';
 import { type RobotsArchive, type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
@@ -116,6 +117,8 @@ export class ServerCache {
   readonly locks: HostLocks;
   /** The pauses between the two schemes of a host. */
   readonly pauses: HostPauses;
+  /** The hosts that asked to be left alone. */
+  readonly holds: HostHolds;
   readonly #robots: RobotsFiles;
   readonly #servers: LRUCache<string, ServerRecord>;
   readonly #hosts: LRUCache<string, HostRecord>;
@@ -148,6 +151,7 @@ export class ServerCache {
       });
     this.locks = new HostLocks();
     this.pauses = new HostPauses(maxServers);
+    this.holds = new HostHolds(now);
     this.#robots = new RobotsFiles({
       locks: this.locks,
       fetcher: options.fetcher,

@@ -34,6 +34,8 @@ export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
       unansweredRetryDelaySeconds: plain.unansweredRetryDelayMs / 1000,
       parallelQueues: plain.queuesPerHost,
       parallelQueuesBy: 'uri',
+      // A run must not last for a day because one server asks for it.
+      retireRetryAfterSecs: 300,
       // G-63.
       robotsPolicy: 'rfc9309',
       // A summary of half a document would hide that the server is wrong (G-85); an archive wants the half.

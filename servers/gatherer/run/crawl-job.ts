@@ -37,6 +37,7 @@ import { keepComponents, openCheckpoints, scheduleCheckpoints } from './checkpoi
 import type { CommitGate } from './commit-gate.js';
 import { type OpenBrowser, openBrowser, openConsole } from './console.js';
 import { openCrawlCookies } from './cookies.js';
+import { keepHolds } from './keep-holds.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { RunNetwork } from './network.js';
 import { type CrawlRecords, dumpPending, followProgress, openCrawlRecords } from './records.js';
@@ -163,6 +164,7 @@ export async function openCrawlJob(
   const directory = crawlDirectoryOf(options.directory);
   const network = new RunNetwork(options, nodes);
   const { userAgent, servers, bandwidth } = network;
+  await keepHolds({ store, order, servers, now: options.now }, resources);
   const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
   const figures = { store, directory, order, ordered, resumed, servers, bandwidth };
   const records = await openCrawlRecords(figures, resources);

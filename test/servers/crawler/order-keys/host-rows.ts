@@ -71,6 +71,9 @@ export const HOST_ROWS: readonly HostRow[] = [
   row({ respectRetryAfterUpToSecs: 0.01 }, (host) => host.status('/') === 200, {
     pages: () => ({ '/': failing(1, 503, { 'retry-after': '3600' }) }),
   }),
+  row({ retireRetryAfterSecs: 0.5 }, (host) => host.status('/') !== 200, {
+    pages: () => ({ '/': failing(1, 503, { 'retry-after': '1' }) }),
+  }),
   row({ maxLengthBytes: 10 }, (host) => host.annotated('lenTrunc')),
   row({ fetchSeconds: 0.7 }, (host) => host.annotated('timeTrunc'), {
     pages: () => ({
