@@ -19,6 +19,11 @@ const MIN_LIMIT_SECONDS = 60;
 const IDLE_SECONDS = 120;
 /** Less than this many processor seconds in {@link IDLE_SECONDS} is no work: timers of idle processes. */
 const IDLE_PROCESSOR_SECONDS = 0.6;
+/**
+ * A script that has failed may be silent for so long between its tests, working or not: a timer or a poll that the
+ * failed test left keeps it from its end, and TAP prints no plan before that.
+ */
+const GRACE_SECONDS = 30;
 const LOOK_MS = 1_000;
 /** Tells the processes of a script from others, even those that left its session. */
 const MARK = 'HARVEST_TEST_SCRIPT';
@@ -35,6 +40,8 @@ export interface RunContext {
   /** More variables of the environment: seed, tier. */
   readonly variables: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Replaces {@link GRACE_SECONDS}. */
+  readonly graceSeconds?: number;
 }
 
 /** The compiled file of a script; undefined if absent. */
@@ -81,7 +88,12 @@ export async function runScript(script: Script, context: RunContext, attempt = 1
     stream.pipe(log, { end: false });
   }
   const times = context.variables.HARVEST_TIER === 'verify' ? MAX_TIMES_VERIFY : MAX_TIMES;
-  const watch = new Watch(child.pid ?? 0, Math.max(times * script.seconds, MIN_LIMIT_SECONDS), () => printed);
+  const limitSeconds = Math.max(times * script.seconds, MIN_LIMIT_SECONDS);
+  const watch = new Watch(child.pid ?? 0, limitSeconds, context.graceSeconds, () => ({
+    bytes: printed,
+    failed: count.hasFailed,
+    isBetweenTests: count.isBetweenTests,
+  }));
   const stop = (): void => watch.end('interrupted');
   context.signal.addEventListener('abort', stop);
   const status = await new Promise<number | null>((resolve) => {
@@ -142,9 +154,18 @@ function readTimes(file: string): number | undefined {
   return seconds.reduce((sum, part) => sum + part, 0);
 }
 
+/** What a script has printed. */
+interface Printed {
+  readonly bytes: number;
+  /** A test has failed. */
+  readonly failed: boolean;
+  /** The last test has its result, and no other has begun. */
+  readonly isBetweenTests: boolean;
+}
+
 /**
- * Ends a script that works for too long, or that does nothing at all. The clock alone ends nothing: a busy
- * machine is slow.
+ * Ends a script that works for too long, or that does nothing at all, or whose failed test keeps it running. The
+ * clock alone ends nothing that has not failed: a busy machine is slow.
  */
 class Watch {
   readonly reasons: string[] = [];
@@ -153,12 +174,14 @@ class Watch {
   readonly #timer: NodeJS.Timeout;
   #idleSince = performance.now();
   #secondsThen = 0;
+  #printedAt = performance.now();
   #printedThen = 0;
 
   constructor(
     readonly group: number,
     readonly limitSeconds: number,
-    readonly printed: () => number,
+    readonly graceSeconds = GRACE_SECONDS,
+    readonly printed: () => Printed,
   ) {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
@@ -169,10 +192,18 @@ class Watch {
       this.end(`ended after ${Math.round(this.seconds)} s of processor time`);
     const worked = this.seconds - this.#secondsThen > IDLE_PROCESSOR_SECONDS;
     const now = performance.now();
-    if (worked || this.printed() !== this.#printedThen) {
+    const { bytes, failed, isBetweenTests } = this.printed();
+    const hasPrinted = bytes !== this.#printedThen;
+    if (hasPrinted) this.#printedAt = now;
+    const silentSeconds = (now - this.#printedAt) / 1_000;
+    if (failed && silentSeconds > (isBetweenTests ? this.graceSeconds : IDLE_SECONDS)) {
+      this.end(
+        `ended: a test failed, then nothing was printed for ${Math.round(silentSeconds)} s; what the test began keeps the script running`,
+      );
+    } else if (worked || hasPrinted) {
       this.#idleSince = now;
       this.#secondsThen = this.seconds;
-      this.#printedThen = this.printed();
+      this.#printedThen = bytes;
     } else if (now - this.#idleSince > IDLE_SECONDS * 1_000) {
       this.end(`ended: no output and no work for ${IDLE_SECONDS} s`);
     }
@@ -199,6 +230,16 @@ export class TapCount {
   #failed = 0;
   #rest = '';
   #isOk = false;
+  #isBetweenTests = false;
+
+  get hasFailed(): boolean {
+    return this.#failed > 0;
+  }
+
+  /** Whether the last line of the script's own level is the result of a test. */
+  get isBetweenTests(): boolean {
+    return this.#isBetweenTests;
+  }
 
   push(chunk: Buffer): void {
     const lines = (this.#rest + chunk.toString('latin1')).split('\n');
@@ -208,6 +249,8 @@ export class TapCount {
   }
 
   #count(line: string): void {
+    if (/^(?:not )?ok \d+ /.test(line)) this.#isBetweenTests = true;
+    else if (line.startsWith('# Subtest: ')) this.#isBetweenTests = false;
     if (/^ *ok \d+ /.test(line)) this.#passed++;
     else if (/^ *not ok \d+ /.test(line)) this.#failed++;
     // A script that is one check prints `ok` alone.

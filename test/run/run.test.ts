@@ -85,6 +85,25 @@ t.test(
   },
 );
 
+t.test('a failed script that its own timers keep running is ended, and has failed', async (t) => {
+  const context = { ...(await contextOf(t)), graceSeconds: 0.5 };
+  const poll = 'const end = Date.now() + 20; while (Date.now() < end); setTimeout(poll, 20)';
+  const program = `console.log('ok 1 - a\\nnot ok 2 - b'); const poll = () => { ${poll} }; poll()`;
+  const { status, failed, passed, remarks } = await runScript(script('polls', program), context);
+  t.same({ status, failed, passed }, { status: 'failed', failed: 1, passed: 0 });
+  t.match(remarks, [
+    /^ended: a test failed, then nothing was printed for \d+ s; .* keeps the script running$/,
+  ]);
+});
+
+t.test('a failed script goes on while another test of it runs', async (t) => {
+  const context = { ...(await contextOf(t)), graceSeconds: 0.5 };
+  const program = `console.log('not ok 1 - a\\n# Subtest: b'); process.exitCode = 1; setTimeout(() => console.log('ok 2 - b'), 3000)`;
+  const { remarks, logs } = await runScript(script('works', program), context);
+  t.same(remarks, []);
+  t.match(readFileSync(logs[0] ?? '', 'utf8'), /ok 2 - b/);
+});
+
 t.test('a failed script of real timers runs once more, alone; others do not', async (t) => {
   const context = await contextOf(t);
   const once = join(context.directory, 'once');
