@@ -68,7 +68,9 @@ export function refusalError(refusal: Refusal, what: string): ClusterFailure {
     const shards = /shard/.test(type) || /shard/.test(reason);
     const why = shards
       ? 'not all shards of the index are available (the cluster is red)'
-      : 'OpenSearch is overloaded or not ready';
+      : status === 500
+        ? 'a node of OpenSearch failed'
+        : 'OpenSearch is overloaded or not ready';
     return clusterFailure(`${why}: ${status} ${type} ${reason}`.trimEnd(), true);
   }
   return clusterFailure(
@@ -77,9 +79,9 @@ export function refusalError(refusal: Refusal, what: string): ClusterFailure {
   );
 }
 
-/** Too many requests, and what a node answers while others are gone. */
+/** Too many requests, and what a node answers while others are gone: 500 too, if a search needs one that is gone. */
 export function isPassingStatus(status: number): boolean {
-  return status === 429 || status === 502 || status === 503 || status === 504;
+  return status === 429 || status >= 500;
 }
 
 /** Blocks of this kind are not lifted by waiting a little, though their status says so. */

@@ -283,6 +283,7 @@ t.test('a query goes to another node if one fails, and closes its state', async 
   const failures: readonly (Reply | 'hang up')[] = [
     'hang up',
     refusal(503, 'search_phase_execution_exception', 'all shards failed'),
+    refusal(500, 'illegal_state_exception', 'no node found for id: 34Z1FGOZRBOqo5m5CKby7Q'),
     refusal(404, 'search_context_missing_exception', 'No search context found'),
   ];
   for (const failure of failures) {
