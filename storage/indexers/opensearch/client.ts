@@ -1,6 +1,7 @@
 // HTTP requests to the nodes of a cluster: another node if one fails, delays while none can answer.
 import { setTimeout as after } from 'node:timers';
 import { Agent } from 'undici';
+import type { z } from 'zod';
 import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
@@ -124,6 +125,13 @@ export class ClusterClient {
     const { status, body } = await this.send(request);
     if (status === 404) throw refusalError(readRefusal(status, body), nameOf(request));
     return body;
+  }
+
+  /** The answer as what OpenSearch documents. @throws StorageError if it is something else */
+  read<T>(schema: z.ZodType<T>, body: unknown): T {
+    const { success, data } = schema.safeParse(body);
+    if (!success) throw new StorageError(`${this.addresses} is not OpenSearch: its answer is not understood`);
+    return data;
   }
 
   /** Ends all requests. */

@@ -132,7 +132,7 @@ class IndexView implements AsyncDisposable {
     const path = `/${alias}/_search/point_in_time?keep_alive=${KEEP_ALIVE}&allow_partial_pit_creation=false`;
     const { status, body } = await client.send({ method: 'POST', path, signal: stop, patienceMs: 0 });
     if (status === 404) throw new StorageError(`cannot use the index: OpenSearch has no ${alias}`);
-    return new IndexView(client, stop, pitSchema.parse(body).pit_id);
+    return new IndexView(client, stop, client.read(pitSchema, body).pit_id);
   }
 
   async page({ query, sort, size, position }: PageRequest): Promise<Page> {
@@ -157,7 +157,7 @@ class IndexView implements AsyncDisposable {
       const { message } = refusalError(readRefusal(status, body), 'a search');
       throw clusterFailure(message, true);
     }
-    const read = pageSchema.parse(body);
+    const read = this.#client.read(pageSchema, body);
     this.#id = read.pit_id ?? this.#id;
     return read.hits.hits;
   }

@@ -1,6 +1,6 @@
 // The indexes of one Broker: `NAME-1`, `NAME-2`, of which the alias `NAME` is the one in use.
 import { z } from 'zod';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { StorageError } from '../../../protocols/errors.js';
 import { UNICODE_VERSION } from '../query/words.js';
 import type { ClusterClient } from './client.js';
 import { INDEX_DEFINITION, INDEX_RULES } from './documents.js';
@@ -133,7 +133,7 @@ export class IndexSet {
   /** The number of objects in an index. */
   async count(name: string): Promise<number> {
     const body = await this.client.require({ method: 'GET', path: `/${name}/_count` });
-    return countSchema.parse(body).count;
+    return this.client.read(countSchema, body).count;
   }
 
   #metaOf(watermark: number, epoch: number): IndexMeta {
@@ -144,10 +144,8 @@ export class IndexSet {
   async #read(names: string): Promise<FoundIndex[]> {
     const { status, body } = await this.client.send({ method: 'GET', path: `/${names}/_mapping` });
     if (status === 404) return [];
-    const read = mappingsSchema.safeParse(body);
-    if (!read.success)
-      throw new StorageError(`${this.client.addresses} is not OpenSearch: ${messageOf(read.error)}`);
-    return Object.entries(read.data).map(([name, { mappings }]) => ({
+    const found = this.client.read(mappingsSchema, body);
+    return Object.entries(found).map(([name, { mappings }]) => ({
       name,
       meta: metaSchema.safeParse(mappings._meta?.harvest).data,
     }));
