@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clients/connection/monotonic-clock.js';
 import type { QueueEntry } from '../../storage/index.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import type { DocumentEvent, RecordedEvent } from './events.js';
@@ -47,7 +48,7 @@ export class Completions {
 
 /**
  * Returns the event of a URI that is returned to the frontier.
- * @param begin when the worker took it, milliseconds since 1970
+ * @param begin when the worker took it, by `steadyTime`
  */
 export function recordedEvent(uri: CrawlUri, begin: number): RecordedEvent {
   const { classKey } = uri.entry;
@@ -62,7 +63,7 @@ export function recordedEvent(uri: CrawlUri, begin: number): RecordedEvent {
     type: uri.essence?.type ?? uri.document?.type ?? '',
     bytes: uri.size,
     local: uri.fetched?.local ?? false,
-    milliseconds: Date.now() - begin,
+    milliseconds: steadyTime() - begin,
     warnings: uri.essence?.warnings ?? [],
     classKey,
     via,
@@ -71,7 +72,7 @@ export function recordedEvent(uri: CrawlUri, begin: number): RecordedEvent {
     attempts: attempts + 1,
     worker: uri.worker,
     fetchBegin: uri.fetchBegin,
-    fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - uri.fetchBegin,
+    fetchDuration: uri.contactEnd === 0 ? -1 : Math.max(0, uri.contactEnd - uri.fetchBegin),
     contentType: uri.fetched?.contentType ?? '',
     digest: uri.digest,
     annotations: isKept ? [...uri.annotations, 'kept'] : uri.annotations,

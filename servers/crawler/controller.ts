@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
+import { steadyTime } from '../../clients/connection/monotonic-clock.js';
 import { closeBodies } from '../../clients/fetch/index.js';
 import { StateError } from '../../protocols/errors.js';
 import { residentBytes } from '../../storage/files/resident-memory.js';
@@ -309,7 +310,7 @@ export class CrawlController implements CrawlControl {
     const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
     const end = this.servers.pauses.begin(uri.url);
     worker.uri = uri;
-    worker.begin = Date.now();
+    worker.begin = steadyTime();
     try {
       try {
         await runChains(chains, uri, (chain, processor) => {

@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clients/connection/monotonic-clock.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { outcomeOf } from './dispositions.js';
 import type { Finish } from './frontier/contract.js';
@@ -132,11 +133,14 @@ function retryDelay(kind: Exclude<RetryKind, 'unreachable'>, settings: CrawlSett
 /** CRAWL-7: returns the wait after a contact; 0 without a contact and for files of this machine. */
 function politeness(uri: CrawlUri, servers: ServerCache): Pick<Finish, 'delayMs' | 'reason'> {
   if (uri.contactEnd === 0 || uri.fetched?.local === true) return { delayMs: 0 };
+  // Waits are by a clock that is never set; the times of the contact are those of the system's clock.
+  const now = steadyTime();
+  const shift = now - Date.now();
   const { delayMs, reason, hostEmission } = politenessDelay(uri.settings, {
-    begin: uri.fetchBegin,
-    end: uri.contactEnd,
+    begin: Math.min(now, uri.fetchBegin + shift),
+    end: uri.contactEnd + shift,
     bytes: uri.size,
-    now: Date.now(),
+    now,
     crawlDelay: servers.crawlDelay(uri.url),
     retryAfterMs: uri.retryAfterMs,
     hostEmission: servers.hostEmission(uri.url),

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { steadyTime } from '../../clients/connection/monotonic-clock.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { WorkerReport } from './control.js';
 import type { CrawlUri } from './crawl-uri.js';
@@ -46,7 +47,7 @@ export class WorkerSlots {
 
   /** Reports the busy workers, their URLs without logins (G-81). */
   reports(): WorkerReport[] {
-    const now = Date.now();
+    const now = steadyTime();
     return this.#slots.flatMap(({ number, uri, begin }) =>
       uri === undefined
         ? []
@@ -65,7 +66,7 @@ export class WorkerSlots {
 
   /** Kills the workers that have been busy with one URI for longer than this. */
   killStuck(maxMs: number): void {
-    const now = Date.now();
+    const now = steadyTime();
     for (const { number, uri, begin } of this.#slots)
       if (uri !== undefined && now - begin > maxMs) this.kill(number);
   }

@@ -302,7 +302,7 @@ export class Gatherer implements AsyncDisposable {
     signal: AbortSignal,
     onDocument: (event: DocumentEvent) => void = () => undefined,
   ): Promise<GatherReport> {
-    const begin = Date.now();
+    const begin = performance.now();
     const tally = new Tally();
     const state = new RunState(this.store, this.config);
     const interrupted = await state.interrupted();
@@ -326,7 +326,7 @@ export class Gatherer implements AsyncDisposable {
     return {
       counts: tally.counts,
       bytes: tally.bytes,
-      seconds: (Date.now() - begin) / 1000,
+      seconds: (performance.now() - begin) / 1000,
       resumed: interrupted !== undefined,
       end,
       roots: job.roots.map(({ rules, urls, hosts, refused }) => ({

@@ -44,6 +44,7 @@ export interface StatisticsContext {
 export class Statistics {
   readonly counts: Record<Counter, number> = { ...ZERO };
   readonly #now: () => number;
+  readonly #begun = performance.now();
   readonly #started: number;
   #sinceClean: number;
 
@@ -66,7 +67,7 @@ export class Statistics {
       ['program', context.program],
       ['version', context.version],
       ['started', isoSeconds(this.#started)],
-      ['uptime', Math.floor((this.#now() - this.#started) / 1000)],
+      ['uptime', Math.floor((performance.now() - this.#begun) / 1000)],
       ['since_clean', isoSeconds(this.#sinceClean)],
       ['clients', context.clients],
       ['maxclients', context.maxclients],

@@ -12,6 +12,7 @@ import '../servers/crawler/journal.test.js';
 import '../servers/crawler/logs.test.js';
 import '../servers/crawler/order-identity.test.js';
 import '../servers/crawler/order-xml.test.js';
+import '../servers/crawler/clock-jumps.test.js';
 import '../servers/crawler/politeness.test.js';
 import '../servers/crawler/processors.test.js';
 import '../servers/crawler/registries.test.js';

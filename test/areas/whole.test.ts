@@ -9,6 +9,7 @@ import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
 import '../architecture/import-direction.test.js';
 import '../architecture/socket-reads.test.js';
+import '../architecture/wall-clocks.test.js';
 import '../architecture/limits.test.js';
 import '../architecture/state-tables.test.js';
 import '../servers/all-in-one/chain.test.js';

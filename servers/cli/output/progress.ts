@@ -28,7 +28,7 @@ export class Progress implements Disposable {
   readonly #format: string;
   readonly #delayMs: number;
   readonly #onLine: (() => void) | undefined;
-  readonly #startMs = Date.now();
+  readonly #startMs = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   /** Loaded while the work begins, and only for a terminal. */
   #Bar: typeof SingleBar | undefined;
@@ -52,7 +52,7 @@ export class Progress implements Disposable {
   /** Shows that `value` of `total` is done. A total that grows may be smaller than the final one. */
   update(value: number, total: number, fields: Readonly<Record<string, string | number>> = {}): void {
     this.#changed = true;
-    if (this.#Bar === undefined || Date.now() - this.#startMs < this.#delayMs) return;
+    if (this.#Bar === undefined || performance.now() - this.#startMs < this.#delayMs) return;
     const shown = { ...fields, rate: this.rate(value) };
     if (this.#bar === undefined) {
       this.#bar = new this.#Bar({
@@ -73,7 +73,7 @@ export class Progress implements Disposable {
 
   /** Returns `value` per second since the beginning, with one decimal. */
   rate(value: number): string {
-    return (value / Math.max(0.001, (Date.now() - this.#startMs) / 1000)).toFixed(1);
+    return (value / Math.max(0.001, (performance.now() - this.#startMs) / 1000)).toFixed(1);
   }
 
   /** Removes the bar, because something else is printed; the next update draws it again. */

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
-import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import { monotonicClock, steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { withTimeout } from '../../../protocols/clock.js';
 import { untilAborted } from '../../../protocols/linked-abort.js';
 import type { ChromiumProcess } from './chromium-process.js';
@@ -72,7 +72,7 @@ class PageVisit {
   readonly #navigations = new Set<string>();
   #answers = 0;
   #inFlight = 0;
-  #lastChange = Date.now();
+  #lastChange = steadyTime();
   #begun = false;
   #parsed = false;
 
@@ -85,7 +85,7 @@ class PageVisit {
   }
 
   async run(context: BrowserContext): Promise<LoadedPage> {
-    const deadline = Date.now() + this.#load.timeoutMs;
+    const deadline = steadyTime() + this.#load.timeoutMs;
     const page = await context.newPage();
     const crashed = new Promise<never>((_, reject) => {
       page.once('crash', () => reject(new PageError('crashed', 'the page crashed')));
@@ -93,7 +93,7 @@ class PageVisit {
     crashed.catch(() => undefined);
     page.on('domcontentloaded', () => {
       this.#parsed = true;
-      this.#lastChange = Date.now();
+      this.#lastChange = steadyTime();
     });
     page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
     context.on('page', (popup) => {
@@ -121,10 +121,10 @@ class PageVisit {
 
   /** Waits until the page is idle; returns false if the time is over before. */
   async #idle(deadline: number): Promise<boolean> {
-    while (Date.now() < deadline) {
+    while (steadyTime() < deadline) {
       // A navigation ends the parsing of the page.
       const isParsed = this.#parsed || this.#navigations.size > 0;
-      if (isParsed && this.#inFlight === 0 && Date.now() - this.#lastChange >= IDLE_MS) return true;
+      if (isParsed && this.#inFlight === 0 && steadyTime() - this.#lastChange >= IDLE_MS) return true;
       await sleep(POLL_MS, undefined, { signal: this.#signal });
     }
     return false;
@@ -133,19 +133,19 @@ class PageVisit {
   /** Scrolls until the page grows no more. */
   async #scroll(session: CDPSession, deadline: number): Promise<boolean> {
     let height = -1;
-    for (let i = 0; i < MAX_SCROLLS && Date.now() < deadline; i++) {
+    for (let i = 0; i < MAX_SCROLLS && steadyTime() < deadline; i++) {
       const found = Number(
         await this.#evaluate(
           session,
           '(window.scrollTo(0, document.documentElement.scrollHeight), document.documentElement.scrollHeight)',
         ),
       );
-      this.#lastChange = Date.now();
+      this.#lastChange = steadyTime();
       if (!(await this.#idle(deadline))) return false;
       if (found === height) return true;
       height = found;
     }
-    return Date.now() < deadline;
+    return steadyTime() < deadline;
   }
 
   /** Returns the document; empty if it is larger than allowed. */
@@ -183,7 +183,7 @@ class PageVisit {
   async #answer(route: Route, page: Page): Promise<void> {
     if (this.#answers++ >= MAX_ANSWERS || this.#signal.aborted) return;
     this.#inFlight++;
-    this.#lastChange = Date.now();
+    this.#lastChange = steadyTime();
     try {
       await this.#respond(route, page);
     } catch {
@@ -191,7 +191,7 @@ class PageVisit {
       await route.abort('failed').catch(() => undefined);
     } finally {
       this.#inFlight--;
-      this.#lastChange = Date.now();
+      this.#lastChange = steadyTime();
     }
   }
 

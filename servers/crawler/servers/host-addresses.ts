@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import type { LRUCache } from 'lru-cache';
-import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import { monotonicClock, steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { Budget } from '../../../protocols/budget.js';
 import { withTimeout } from '../../../protocols/clock.js';
 import { untilAborted } from '../../../protocols/linked-abort.js';
@@ -162,7 +162,7 @@ export class HostAddresses {
   }
 
   #now(): number {
-    return this.#options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? steadyTime();
   }
 }
 
