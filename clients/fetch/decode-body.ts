@@ -11,7 +11,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from 'node:zlib';
-import { ConnectionError, errorCode } from '../../protocols/errors.js';
+import { ConnectionError, errorCode, KitError } from '../../protocols/errors.js';
 import {
   type CodingForm,
   FORM_BYTES,
@@ -104,6 +104,36 @@ const CODINGS: Readonly<Record<Exclude<CodingForm, 'plain'>, Coding>> = {
 /** Bytes in one form, from those in another one. */
 interface DecodedForm extends Omit<DecodedBody, 'body'> {
   readonly body: BodyBytes;
+}
+
+/**
+ * Yields a whole body of an archive without its content coding, however long it is.
+ * @throws ConnectionError for an unknown coding, damaged data, and more than {@link DEFAULT_MAX_RATIO} times its bytes
+ */
+export async function* decodedPieces(
+  body: BodyBytes,
+  encoding: string | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let pieces = piecesOf(body);
+  let beginning = await beginningOf(body, FORM_BYTES);
+  for (const coding of [...namedCodings(encoding ?? '')].reverse()) {
+    const form = possibleForms(coding, beginning)[0];
+    if (form === undefined || form === 'plain') continue;
+    pieces = transformed(pieces, CODINGS[form].stream());
+    // What is within another coding has the form that its name says.
+    beginning = new Uint8Array();
+  }
+  let length = 0;
+  try {
+    for await (const piece of pieces) {
+      length += piece.length;
+      if (length > Math.max(RATIO_FREE_BYTES, body.length * DEFAULT_MAX_RATIO))
+        throw new ConnectionError('the body has too many bytes once it is decoded');
+      yield piece;
+    }
+  } catch (cause) {
+    throw cause instanceof KitError ? cause : new ConnectionError('the body cannot be decoded', { cause });
+  }
 }
 
 /** Undoes a coding; the forms that the body may have are tried. */

@@ -8,6 +8,7 @@ export {
   fetchNoteChannel,
   publishDebug,
 } from './debug-channel.js';
+export { decodedPieces } from './decode-body.js';
 export { entryUrl } from './entry-names.js';
 export { FileFetcher, type FileFetcherOptions, isOutOfReach, localPathOf } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';

@@ -157,18 +157,20 @@ export class FetchProcessor implements Processor {
   }
 }
 
+type ClassifierLimits = Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies' | 'linksOfLarge'>;
+
 /**
  * CRAWL-8: classifies the response. A document continues; redirects, listings and failures skip to the
  * post-process chain.
  */
 export class ResponseClassifier implements Processor {
-  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies'>;
+  readonly #limits: ClassifierLimits;
   /** The bytes of bodies that ended too soon, until they are fetched again. */
   readonly #lengths = new LRUCache<string, number>({ max: 10_000 });
   readonly #redirects: Redirects;
   readonly name = 'ResponseClassifier';
 
-  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor' | 'cookies'>) {
+  constructor(limits: ClassifierLimits) {
     this.#limits = limits;
     this.#redirects = new Redirects(limits.cookies);
   }
@@ -238,9 +240,19 @@ export class ResponseClassifier implements Processor {
       uri.reason =
         fetched.late ??
         `larger than ${this.#limits.maxBytes} bytes${isArchived ? ': archived, not summarized' : ''}`;
-      return 'post';
+      return isArchived ? this.#findLinks(uri) : 'post';
     }
     return 'proceed';
+  }
+
+  /** An archive has what a long page shows and links to. */
+  async #findLinks(uri: CrawlUri): Promise<'post'> {
+    const found = await this.#limits.linksOfLarge?.(uri);
+    if (found !== undefined) {
+      uri.outLinks = found.links;
+      uri.droppedLinks = found.dropped;
+    }
+    return 'post';
   }
 
   /**

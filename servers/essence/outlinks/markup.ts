@@ -42,7 +42,8 @@ export function scanMarkup(text: string, xml: boolean, sink: MarkupSink, nesting
   reader.end();
 }
 
-class ReferenceReader {
+/** Calls back with the references of a page, by the events of its markup. */
+export class ReferenceReader {
   readonly #xml: boolean;
   readonly #sink: MarkupSink;
   readonly #nesting: number;

@@ -95,7 +95,7 @@ function applyRobotsTag(uri: CrawlUri, agent: string): void {
 }
 
 /** CRAWL-13.6: with these policies the directives of a page for robots have no effect. */
-function ignoresPageRobots({ settings: { robotsPolicy } }: CrawlUri): boolean {
+export function ignoresPageRobots({ settings: { robotsPolicy } }: CrawlUri): boolean {
   return robotsPolicy === 'ignore' || robotsPolicy === 'robots-txt-only';
 }
 

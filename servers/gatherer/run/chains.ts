@@ -120,7 +120,7 @@ export function fetchLimits(
   rulesDigest: RulesDigest,
   others: Pick<
     FetchLimits,
-    'timeoutMs' | 'cookies' | 'keepWire' | 'openBody' | 'mustBePublic' | 'loginFor'
+    'timeoutMs' | 'cookies' | 'keepWire' | 'openBody' | 'mustBePublic' | 'loginFor' | 'linksOfLarge'
   > & {
     readonly forms: ProcessorParts['forms'];
   },

@@ -27,6 +27,7 @@ import type { Logger } from '../../host/logger.js';
 import type { Annotations } from '../annotate/annotations.js';
 import { loginForms } from '../configuration/order-credentials.js';
 import type { RulesDigest } from '../configuration/rules-digest.js';
+import { linksOfLarge } from '../processors/large-links.js';
 import { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import { RootNodeScope } from '../scope/root-node-scope.js';
@@ -206,6 +207,7 @@ export async function openCrawlJob(
       cookies: scoped.cookies,
       keepWire: archive.files && keepWireFor(order.warc),
       openBody: archive.openBody,
+      linksOfLarge: archive.files && ((uri) => linksOfLarge(uri, network.robotsAgent)),
       mustBePublic: (uri) => scoped.reach.mustBePublic(uri),
     }),
     mapper: await openMapper(order, directory, network.preparer, resources),

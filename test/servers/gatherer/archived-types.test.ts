@@ -1,6 +1,7 @@
 // CRAWL-22.6: an archive has linked files of every type, whatever they are called and however large they are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
 import { crawlOrdered } from '../../helpers/ordered-crawl.js';
@@ -23,7 +24,7 @@ const TYPES = ['image/gif', 'video/mp4', 'application/octet-stream', 'x-strange/
 const LARGE_BYTES = 11 * 1024 * 1024;
 
 /** Crawls a site of these links. Returns the lengths of the archived bodies by path, and the counts of the run. */
-async function archived(t: Test, order: object, lines: readonly string[] = []) {
+async function archived(t: Test, order: object, filter = '') {
   const paths = NAMES.map((name) => `/files/${name}`);
   const pages = paths.map((path, i) => {
     const type = TYPES[i % TYPES.length] ?? '';
@@ -40,12 +41,13 @@ async function archived(t: Test, order: object, lines: readonly string[] = []) {
     ...Object.fromEntries(pages),
     '/large.bin': (_, response) => response.end(Buffer.alloc(LARGE_BYTES, 7)),
   });
-  const data = t.testdir();
+  const data = t.testdir({ filter });
   const whole = readOrder(
     JSON.stringify({ warc: { directory: 'warc', compress: false }, ...order, settings: { minDelayMs: 0 } }),
     'order.json',
   );
-  const counts = await crawlOrdered(data, `${site.url}/`, whole, lines);
+  const limit = filter === '' ? '' : ` URL=1000,${join(data, 'filter')}`;
+  const counts = await crawlOrdered(data, `${site.url}/${limit}`, whole);
   const directory = join(data, 'crawl', 'warc');
   const lengths = new Map<string, number>();
   const truncated: string[] = [];
@@ -71,11 +73,83 @@ t.test('profile archive: every linked file is archived, whole', async (t) => {
   t.equal(counts.failed, 0, 'a file that is archived but not summarized is no failure');
 });
 
+t.test('without the profile the default filter applies', async (t) => {
+  const { requested } = await archived(t, {});
+  t.ok(requested.has('/files/a.zip'));
+  t.notOk(requested.has('/files/a.mp4'));
+});
+
 t.test(
-  'a filter that the configuration names applies, and without the profile the default one',
+  'profile archive: a filter that the configuration names applies, and the default one does not',
   async (t) => {
-    const { requested } = await archived(t, {});
-    t.ok(requested.has('/files/a.zip'));
-    t.notOk(requested.has('/files/a.mp4'));
+    const own = 'Deny \\.(zip|png)$\nDeny /large\nAllow .\n';
+    const { requested, lengths } = await archived(t, { profile: 'archive' }, own);
+    for (const name of ['a.zip', 'a.png']) t.notOk(requested.has(`/files/${name}`), name);
+    t.notOk(requested.has('/large.bin'));
+    for (const name of ['a.gif', 'A.JPG', 'a.mp4', 'A.WAV', 'a.7z']) {
+      t.ok(requested.has(`/files/${name}`), name);
+      t.ok(lengths.has(`/files/${name}`), name);
+    }
   },
 );
+
+/** A page whose links are beyond what is read for a summary. */
+const LONG_PAGE = Buffer.from(
+  [
+    '<!doctype html><meta charset=utf-8><title>Long</title><a href="/first">x</a>',
+    ...Array.from({ length: 60_000 }, (_, i) => `<p>paragraph ${i} of a long page</p>\n`),
+    '<img src="/late.png"><a href=/caf\u00e9>x</a><script src=/late.js></script><a href="/last">x</a>',
+  ].join(''),
+);
+const LATE = ['/first', '/late.png', '/caf%C3%A9', '/late.js', '/last'];
+
+t.test('profile archive: the links of a page of any length are followed, however it is coded', async (t) => {
+  const replies: Readonly<
+    Record<string, { headers?: Record<string, string>; body?: Uint8Array; links?: readonly string[] }>
+  > = {
+    plain: {},
+    gzip: { headers: { 'content-encoding': 'gzip' }, body: gzipSync(LONG_PAGE) },
+    br: { headers: { 'content-encoding': 'br' }, body: brotliCompressSync(LONG_PAGE) },
+    utf16: {
+      headers: { 'content-type': 'text/html; charset=utf-16le' },
+      body: Buffer.from(`\ufeff${LONG_PAGE.toString().slice(0, -20_000)}<a href=/caf\u00e9>x</a>`, 'utf16le'),
+      links: ['/first', '/caf%C3%A9'],
+    },
+    meta: {
+      body: Buffer.concat([Buffer.from('<meta name=robots content=nofollow>'), LONG_PAGE]),
+      links: [],
+    },
+    header: { headers: { 'x-robots-tag': 'nofollow' }, links: [] },
+    comment: {
+      // A parser would hold all of it.
+      body: Buffer.concat([Buffer.from('<a href=/first>x</a><!--'), Buffer.alloc(6_000_000, 'x')]),
+      links: ['/first'],
+    },
+    damaged: {
+      headers: { 'content-encoding': 'gzip' },
+      body: gzipSync(LONG_PAGE).subarray(0, -40_000),
+    },
+  };
+  for (const [name, { headers = {}, body = LONG_PAGE, links = LATE }] of Object.entries(replies)) {
+    await using site = await Site.start({
+      '/': (_, response) => response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(body),
+    });
+    const order = {
+      profile: 'archive' as const,
+      warc: { directory: 'warc' },
+      settings: { minDelayMs: 0, delayFactor: 0 },
+    };
+    const data = t.testdir();
+    await crawlOrdered(data, `${site.url}/`, readOrder(JSON.stringify(order), 'order.json'), [
+      'Max-Retrieval-Size: 1000000',
+    ]);
+    const requested = new Set(site.paths);
+    if (name === 'damaged') t.ok(requested.has('/first'), 'up to the damage');
+    else
+      t.same(
+        LATE.filter((path) => requested.has(path)),
+        links,
+        name,
+      );
+  }
+});
