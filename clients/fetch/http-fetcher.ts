@@ -23,6 +23,7 @@ import { parseProxy } from './proxy.js';
 import { ReceiveWatch } from './receive-watch.js';
 import { beginningOf } from './stored-body.js';
 import { DEFAULT_TRANSFER_MS } from './transfer.js';
+import { withoutTransferCodings } from './transfer-codings.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
@@ -108,6 +109,7 @@ export class HttpFetcher implements Fetcher {
     if (problem !== undefined && location === undefined && request.keepIncomplete !== true)
       throw incomplete(target.host, problem);
     const decoded = await decodeOrKeep(raw, codings, { maxBytes, maxRatio }, request);
+    const payload = raw.wire === undefined ? raw : await withoutTransferCodings(raw, request);
     const remoteAddress = this.#route(request).addresses.get(target.origin);
     return resultOf(request.url, beginTime, {
       status: raw.status,
@@ -123,7 +125,7 @@ export class HttpFetcher implements Fetcher {
       wire:
         raw.wire === undefined
           ? undefined
-          : { ...raw.wire, body: raw.body, truncated: raw.truncated || raw.wire.truncated },
+          : { ...raw.wire, body: payload.body, truncated: payload.truncated || raw.wire.truncated },
       late: raw.late,
       ...(personal ? { personal } : {}),
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
