@@ -24,6 +24,7 @@ async function crawl(
   pages: Readonly<Record<string, Page>>,
   links: readonly string[],
   cookies = true,
+  maxRedirects = 5,
 ) {
   await using site = await Site.start({ '/': page('Start', links), ...pages });
   const gathered = await gather(
@@ -32,7 +33,7 @@ async function crawl(
     {
       order: crawlOrderSchema.parse({
         logs: false,
-        settings: { cookies, delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0.01 },
+        settings: { cookies, maxRedirects, delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0.01 },
       }),
     },
   );
@@ -99,4 +100,57 @@ t.test('CRAWL-22.5: without cookies a wall is an error that names the setting', 
   );
   t.match(errors, [['/self', /settings\.cookies/]]);
   t.equal(requests('/self'), 1);
+});
+
+t.test('CRAWL-22.5: a fragment of a redirect is no other page, and a refresh is a link', async (t) => {
+  const { objects, errors, requests } = await crawl(
+    t.testdir(),
+    {
+      '/self': wall(/a=1/, '/self#top', 'a=1'),
+      '/bounce': wall(/b=1/, '/gate#in'),
+      '/gate': redirect('/bounce#out', 'b=1; path=/'),
+      '/loop': redirect('/loop#again'),
+      '/refresh': '<title>Refresh</title><meta http-equiv=refresh content="0; url=/target#part">text',
+      '/target': '<title>Target</title>text<meta http-equiv=refresh content="0; url=/target#other">',
+    },
+    ['/self', '/bounce', '/loop', '/refresh'],
+  );
+  t.same(objects, ['/bounce', '/refresh', '/self', '/target']);
+  t.match(errors, [['/loop', /lead back to \/loop/]]);
+  t.same(['/self', '/bounce', '/loop', '/refresh', '/target'].map(requests), [2, 2, 1, 1, 1]);
+});
+
+t.test('CRAWL-22.5: other cookies each time end, with a limit of redirects and without', async (t) => {
+  for (const maxRedirects of [5, 3, 0]) {
+    let count = 0;
+    const next =
+      (target: () => string): Page =>
+      (_, response) =>
+        redirect(target(), `n=${++count}; path=/`)({ headers: {} } as never, response);
+    const pages: Readonly<Record<string, Page>> = {
+      '/swing': next(() => '/swung'),
+      '/swung': next(() => '/swing'),
+      '/one': next(() => '/two'),
+      '/two': next(() => '/three'),
+      '/three': next(() => '/one'),
+      '/self': next(() => `/self#${count}`),
+    };
+    const { objects, errors, requests } = await crawl(
+      t.testdir(),
+      pages,
+      ['/swing', '/one', '/self'],
+      true,
+      maxRedirects,
+    );
+    t.same(objects, []);
+    for (const path of ['/sw[iu]ng', '/one|/two|/three', '/self'])
+      t.ok(
+        errors.some(([url, reason]) => new RegExp(`^(?:${path})$`).test(url!) && /redirects/.test(reason!)),
+        `${path} is an error`,
+      );
+    t.ok(
+      Object.keys(pages).every((path) => requests(path) <= 8),
+      Object.keys(pages).map(requests).join(' '),
+    );
+  }
 });

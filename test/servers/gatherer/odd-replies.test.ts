@@ -50,7 +50,7 @@ const chunk = (bytes: Buffer, extension = '') =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}${extension}\r\n`), bytes, Buffer.from('\r\n')]);
 
 /** A server that keeps a record of what it sent, and its URL. */
-async function oddServer(t: Test) {
+async function oddServer(t: Test, pages: Pages) {
   const sent: Sent[] = [];
   const counts = new Map<string, number>();
   const port = await tcpServer(t, (socket: Socket) => {
@@ -70,11 +70,11 @@ async function oddServer(t: Test) {
         socket.write(Buffer.concat([Buffer.from(before + start, 'latin1'), framed]), end);
       };
       if (path === '/') {
-        const links = [...Object.keys(PAGES)].map((name) => `<a href="${name}">x</a>`).join('');
+        const links = [...Object.keys(pages)].map((name) => `<a href="${name}">x</a>`).join('');
         const page = Buffer.from(`<title>Odd</title>${links}`);
         reply('', head(`Content-Length: ${page.length}\r\n`).replace('plain', 'html'), page);
-      } else
-        PAGES[path]?.(reply, count, socket) ?? socket.end('HTTP/1.1 404 no\r\nContent-Length: 0\r\n\r\n');
+      } else if (pages[path] !== undefined) pages[path](reply, count, socket);
+      else socket.end('HTTP/1.1 404 no\r\nContent-Length: 0\r\n\r\n');
     });
   });
   return { url: `http://127.0.0.1:${port}`, sent, counts };
@@ -92,157 +92,171 @@ const CHUNKED = head('Transfer-Encoding: chunked\r\n');
 /** Resets a connection when its bytes have been read. */
 const reset = (socket: Socket) => () => setTimeout(() => socket.resetAndDestroy(), 50);
 
-const PAGES: Readonly<Record<string, (reply: Reply, count: number, socket: Socket) => true>> =
-  Object.fromEntries(
-    Object.entries<(reply: Reply, count: number, socket: Socket) => void>({
-      '/whole': (reply) => reply('', lengthOf(LONG), text(LONG)),
-      // Its beginning is /whole.
-      '/longer': (reply) => reply('', lengthOf(LONG * 2), text(LONG * 2)),
-      '/short': (reply) => reply('', lengthOf(5), Buffer.from('short')),
-      // Every fetch finds more.
-      '/log': (reply, count) => reply('', lengthOf(LONG * count), text(LONG * count)),
-      '/fin': (reply) => reply('', lengthOf(LONG * 2), text(LONG), text(LONG * 2)),
-      '/none': (reply) => reply('', lengthOf(LONG), Buffer.alloc(0), text(LONG)),
-      // Cut once, and whole when it is fetched again.
-      '/once': (reply, count) => reply('', lengthOf(LONG), text(count === 1 ? 9 : LONG), text(LONG)),
-      // Cut at another place each time.
-      '/flaky': (reply, count) => reply('', lengthOf(LONG), text(1000 * count), text(LONG)),
-      '/chunks': (reply) => reply('', CHUNKED, text(LONG), text(LONG + 1), chunk(text(LONG))),
-      '/half-chunk': (reply) =>
-        reply('', CHUNKED, text(LONG), text(LONG * 2), chunk(text(LONG * 2)).subarray(0, LONG + 7)),
-      '/bad-chunk': (reply) =>
-        reply(
-          '',
-          CHUNKED,
-          text(LONG),
-          text(LONG + 1),
-          Buffer.concat([chunk(text(LONG)), Buffer.from('what\r\n')]),
-        ),
-      '/reset': (reply, _, socket) =>
-        reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, reset(socket)),
-      '/reset-open': (reply, _, socket) =>
-        reply('', head(''), text(SENT), text(LONG), undefined, reset(socket)),
-      // The reset arrives together with the bytes.
-      '/reset-soon': (reply, _, socket) =>
-        reply('', head(''), text(SENT), text(LONG), undefined, () => socket.resetAndDestroy()),
-      '/100': (reply) => reply('HTTP/1.1 100 Continue\r\n\r\n', lengthOf(5), Buffer.from('early')),
-      '/103': (reply) =>
-        reply(
-          'HTTP/1.1 103 Early Hints\r\nLink: </s.css>; rel=preload\r\n\r\n',
-          lengthOf(4),
-          Buffer.from('hint'),
-        ),
-      '/both': (reply) =>
-        reply('HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 Early\r\n\r\n', lengthOf(4), Buffer.from('both')),
-      '/flood': (reply) =>
-        reply('HTTP/1.1 100 Continue\r\n\r\n'.repeat(2000), lengthOf(5), Buffer.from('flood')),
-      '/extensions': (reply) =>
-        reply('', CHUNKED, text(9000), undefined, inChunks(text(9000), 7, ';name="a;b\\"";x')),
-      '/trailers': (reply) =>
-        reply(
-          '',
-          CHUNKED,
-          text(9000),
-          undefined,
-          inChunks(text(9000), 3, '', 'X-Sum: 1\r\nContent-Length: 3\r\n'),
-        ),
-      '/equal-lengths': (reply) =>
-        reply('', head('Content-Length: 9000\r\ncontent-length: 9000\r\n'), text(9000)),
-      '/lengths': (reply) => reply('', head('Content-Length: 3\r\nContent-Length: 9000\r\n'), text(9000)),
-      '/length-and-chunks': (reply) =>
-        reply(
-          '',
-          head('Content-Length: 3\r\nTransfer-Encoding: chunked\r\n'),
-          text(9000),
-          undefined,
-          inChunks(text(9000), 2),
-        ),
-      '/transfer-gzip': (reply) =>
-        reply(
-          '',
-          head('Transfer-Encoding: gzip, chunked\r\n'),
-          text(9000),
-          undefined,
-          inChunks(gzipSync(text(9000)), 5),
-        ),
-      '/long-transfer-gzip': (reply) =>
-        reply(
-          '',
-          head('Transfer-Encoding: gzip, chunked\r\n'),
-          text(LONG),
-          undefined,
-          inChunks(gzipSync(text(LONG)), 5),
-        ),
-      '/transfer-gzip-to-the-end': (reply) =>
-        reply('', head('Transfer-Encoding: gzip\r\n'), text(9000), undefined, gzipSync(text(9000))),
-      '/kept-1.0': (reply) =>
-        reply(
-          '',
-          lengthOf(9000).replace('1.1', '1.0').replace('\r\n', '\r\nConnection: keep-alive\r\n'),
-          text(9000),
-        ),
-      '/open-1.0': (reply) => reply('', head('Connection: keep-alive\r\n').replace('1.1', '1.0'), text(9000)),
-      '/204': (reply) =>
-        reply('', head('Content-Length: 4\r\n', '204 No Content'), NOTHING, NOTHING, Buffer.from('junk')),
-      '/junk': (reply) =>
-        reply(
-          '',
-          lengthOf(9000),
-          text(9000),
-          undefined,
-          Buffer.concat([text(9000), Buffer.from(`${lengthOf(4)}more`)]),
-        ),
-      '/junk-after-chunks': (reply) =>
-        reply(
-          '',
-          CHUNKED,
-          text(9000),
-          undefined,
-          Buffer.concat([inChunks(text(9000), 2), Buffer.from(`${lengthOf(4)}more`)]),
-        ),
-      '/gzip': (reply) => reply('', coded('gzip', gzipSync(text(LONG))), gzipSync(text(LONG))),
-      '/br': (reply) =>
-        reply('', coded('br', brotliCompressSync(text(LONG))), brotliCompressSync(text(LONG))),
-      '/deflate': (reply) => reply('', coded('deflate', deflateSync(text(LONG))), deflateSync(text(LONG))),
-      '/raw-deflate': (reply) =>
-        reply('', coded('deflate', deflateRawSync(text(LONG))), deflateRawSync(text(LONG))),
-      // Undone nowhere, and archived as they are.
-      '/zstd': (reply) => reply('', coded('zstd', ZSTD), ZSTD),
-      '/wrong-coding': (reply) => reply('', coded('br', gzipSync(text(LONG))), gzipSync(text(LONG))),
-      '/plain-gzip': (reply) => reply('', coded('gzip', text(LONG)), text(LONG)),
-      '/damaged-gzip': (reply) => reply('', coded('gzip', DAMAGED), DAMAGED),
-      '/short-gzip': (reply) => reply('', coded('gzip', ZIPPED.subarray(0, 700)), ZIPPED.subarray(0, 700)),
-      '/cut-gzip': (reply) => reply('', coded('gzip', ZIPPED), ZIPPED.subarray(0, 700), ZIPPED),
-      '/gzip-and-more': (reply) => {
-        const more = Buffer.concat([ZIPPED, Buffer.from('more')]);
-        reply('', coded('gzip', more), more);
-      },
-      '/reset-after': (reply, _, socket) =>
-        reply('', lengthOf(9000), text(9000), undefined, undefined, () => socket.resetAndDestroy()),
-      '/reset-after-chunks': (reply, _, socket) =>
-        reply('', CHUNKED, text(9000), undefined, inChunks(text(9000), 2), () => socket.resetAndDestroy()),
-      '/cut-size': (reply) =>
-        reply('', CHUNKED, text(9000), text(LONG), Buffer.concat([chunk(text(9000)), Buffer.from('ff')])),
-      '/cut-size-line': (reply) =>
-        reply(
-          '',
-          CHUNKED,
-          text(9000),
-          text(LONG),
-          Buffer.concat([chunk(text(9000)), Buffer.from('ff;name')]),
-        ),
-      '/cut-chunk-end': (reply) =>
-        reply('', CHUNKED, text(9000), text(LONG), chunk(text(9000)).subarray(0, -1)),
-      '/folded': (reply) => reply('', head('X-A: a\r\n b\r\nContent-Length: 4\r\n'), Buffer.from('fold')),
-      '/bare': (reply) => reply('', head('Content-Length: 4\r\n').replaceAll('\r', ''), Buffer.from('bare')),
-    }).map(([path, page]) => [
-      path,
-      (...parts) => {
-        page(...parts);
-        return true as const;
-      },
-    ]),
-  );
+type Pages = Readonly<Record<string, (reply: Reply, count: number, socket: Socket) => void>>;
+
+const stay = (): void => undefined;
+/** What a server begins and does not end. */
+const SLOW: Pages = {
+  '/body': (reply) => reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, stay),
+  '/open': (reply) => reply('', head(''), text(SENT), text(LONG), undefined, stay),
+  '/chunk': (reply) =>
+    reply('', CHUNKED, text(SENT), text(LONG), chunk(text(LONG)).subarray(0, SENT + 7), stay),
+  '/size': (reply) =>
+    reply('', CHUNKED, text(9000), text(LONG), Buffer.concat([chunk(text(9000)), Buffer.from('ff')]), stay),
+  '/trailers': (reply) =>
+    reply(
+      '',
+      CHUNKED,
+      text(9000),
+      text(LONG),
+      inChunks(text(9000), 2, '', 'X-Sum: 1\r\n').subarray(0, -2),
+      stay,
+    ),
+  '/gzip': (reply) => reply('', coded('gzip', ZIPPED), ZIPPED.subarray(0, 700), ZIPPED, undefined, stay),
+};
+const PAGES: Pages = Object.fromEntries(
+  Object.entries<(reply: Reply, count: number, socket: Socket) => void>({
+    '/whole': (reply) => reply('', lengthOf(LONG), text(LONG)),
+    // Its beginning is /whole.
+    '/longer': (reply) => reply('', lengthOf(LONG * 2), text(LONG * 2)),
+    '/short': (reply) => reply('', lengthOf(5), Buffer.from('short')),
+    // Every fetch finds more.
+    '/log': (reply, count) => reply('', lengthOf(LONG * count), text(LONG * count)),
+    '/fin': (reply) => reply('', lengthOf(LONG * 2), text(LONG), text(LONG * 2)),
+    '/none': (reply) => reply('', lengthOf(LONG), Buffer.alloc(0), text(LONG)),
+    // Cut once, and whole when it is fetched again.
+    '/once': (reply, count) => reply('', lengthOf(LONG), text(count === 1 ? 9 : LONG), text(LONG)),
+    // Cut at another place each time.
+    '/flaky': (reply, count) => reply('', lengthOf(LONG), text(1000 * count), text(LONG)),
+    '/chunks': (reply) => reply('', CHUNKED, text(LONG), text(LONG + 1), chunk(text(LONG))),
+    '/half-chunk': (reply) =>
+      reply('', CHUNKED, text(LONG), text(LONG * 2), chunk(text(LONG * 2)).subarray(0, LONG + 7)),
+    '/bad-chunk': (reply) =>
+      reply(
+        '',
+        CHUNKED,
+        text(LONG),
+        text(LONG + 1),
+        Buffer.concat([chunk(text(LONG)), Buffer.from('what\r\n')]),
+      ),
+    '/reset': (reply, _, socket) =>
+      reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, reset(socket)),
+    '/reset-open': (reply, _, socket) =>
+      reply('', head(''), text(SENT), text(LONG), undefined, reset(socket)),
+    // The reset arrives together with the bytes.
+    '/reset-soon': (reply, _, socket) =>
+      reply('', head(''), text(SENT), text(LONG), undefined, () => socket.resetAndDestroy()),
+    '/100': (reply) => reply('HTTP/1.1 100 Continue\r\n\r\n', lengthOf(5), Buffer.from('early')),
+    '/103': (reply) =>
+      reply(
+        'HTTP/1.1 103 Early Hints\r\nLink: </s.css>; rel=preload\r\n\r\n',
+        lengthOf(4),
+        Buffer.from('hint'),
+      ),
+    '/both': (reply) =>
+      reply('HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 Early\r\n\r\n', lengthOf(4), Buffer.from('both')),
+    '/flood': (reply) =>
+      reply('HTTP/1.1 100 Continue\r\n\r\n'.repeat(2000), lengthOf(5), Buffer.from('flood')),
+    '/extensions': (reply) =>
+      reply('', CHUNKED, text(9000), undefined, inChunks(text(9000), 7, ';name="a;b\\"";x')),
+    '/trailers': (reply) =>
+      reply(
+        '',
+        CHUNKED,
+        text(9000),
+        undefined,
+        inChunks(text(9000), 3, '', 'X-Sum: 1\r\nContent-Length: 3\r\n'),
+      ),
+    '/equal-lengths': (reply) =>
+      reply('', head('Content-Length: 9000\r\ncontent-length: 9000\r\n'), text(9000)),
+    '/lengths': (reply) => reply('', head('Content-Length: 3\r\nContent-Length: 9000\r\n'), text(9000)),
+    '/length-and-chunks': (reply) =>
+      reply(
+        '',
+        head('Content-Length: 3\r\nTransfer-Encoding: chunked\r\n'),
+        text(9000),
+        undefined,
+        inChunks(text(9000), 2),
+      ),
+    '/transfer-gzip': (reply) =>
+      reply(
+        '',
+        head('Transfer-Encoding: gzip, chunked\r\n'),
+        text(9000),
+        undefined,
+        inChunks(gzipSync(text(9000)), 5),
+      ),
+    '/long-transfer-gzip': (reply) =>
+      reply(
+        '',
+        head('Transfer-Encoding: gzip, chunked\r\n'),
+        text(LONG),
+        undefined,
+        inChunks(gzipSync(text(LONG)), 5),
+      ),
+    '/transfer-gzip-to-the-end': (reply) =>
+      reply('', head('Transfer-Encoding: gzip\r\n'), text(9000), undefined, gzipSync(text(9000))),
+    '/kept-1.0': (reply) =>
+      reply(
+        '',
+        lengthOf(9000).replace('1.1', '1.0').replace('\r\n', '\r\nConnection: keep-alive\r\n'),
+        text(9000),
+      ),
+    '/open-1.0': (reply) => reply('', head('Connection: keep-alive\r\n').replace('1.1', '1.0'), text(9000)),
+    '/204': (reply) =>
+      reply('', head('Content-Length: 4\r\n', '204 No Content'), NOTHING, NOTHING, Buffer.from('junk')),
+    '/junk': (reply) =>
+      reply(
+        '',
+        lengthOf(9000),
+        text(9000),
+        undefined,
+        Buffer.concat([text(9000), Buffer.from(`${lengthOf(4)}more`)]),
+      ),
+    '/junk-after-chunks': (reply) =>
+      reply(
+        '',
+        CHUNKED,
+        text(9000),
+        undefined,
+        Buffer.concat([inChunks(text(9000), 2), Buffer.from(`${lengthOf(4)}more`)]),
+      ),
+    '/gzip': (reply) => reply('', coded('gzip', gzipSync(text(LONG))), gzipSync(text(LONG))),
+    '/br': (reply) => reply('', coded('br', brotliCompressSync(text(LONG))), brotliCompressSync(text(LONG))),
+    '/deflate': (reply) => reply('', coded('deflate', deflateSync(text(LONG))), deflateSync(text(LONG))),
+    '/raw-deflate': (reply) =>
+      reply('', coded('deflate', deflateRawSync(text(LONG))), deflateRawSync(text(LONG))),
+    // Undone nowhere, and archived as they are.
+    '/zstd': (reply) => reply('', coded('zstd', ZSTD), ZSTD),
+    '/wrong-coding': (reply) => reply('', coded('br', gzipSync(text(LONG))), gzipSync(text(LONG))),
+    '/plain-gzip': (reply) => reply('', coded('gzip', text(LONG)), text(LONG)),
+    '/damaged-gzip': (reply) => reply('', coded('gzip', DAMAGED), DAMAGED),
+    '/short-gzip': (reply) => reply('', coded('gzip', ZIPPED.subarray(0, 700)), ZIPPED.subarray(0, 700)),
+    '/cut-gzip': (reply) => reply('', coded('gzip', ZIPPED), ZIPPED.subarray(0, 700), ZIPPED),
+    '/gzip-and-more': (reply) => {
+      const more = Buffer.concat([ZIPPED, Buffer.from('more')]);
+      reply('', coded('gzip', more), more);
+    },
+    '/reset-after': (reply, _, socket) =>
+      reply('', lengthOf(9000), text(9000), undefined, undefined, () => socket.resetAndDestroy()),
+    '/reset-after-chunks': (reply, _, socket) =>
+      reply('', CHUNKED, text(9000), undefined, inChunks(text(9000), 2), () => socket.resetAndDestroy()),
+    '/cut-size': (reply) =>
+      reply('', CHUNKED, text(9000), text(LONG), Buffer.concat([chunk(text(9000)), Buffer.from('ff')])),
+    '/cut-size-line': (reply) =>
+      reply('', CHUNKED, text(9000), text(LONG), Buffer.concat([chunk(text(9000)), Buffer.from('ff;name')])),
+    '/cut-chunk-end': (reply) =>
+      reply('', CHUNKED, text(9000), text(LONG), chunk(text(9000)).subarray(0, -1)),
+    '/folded': (reply) => reply('', head('X-A: a\r\n b\r\nContent-Length: 4\r\n'), Buffer.from('fold')),
+    '/bare': (reply) => reply('', head('Content-Length: 4\r\n').replaceAll('\r', ''), Buffer.from('bare')),
+  }).map(([path, page]) => [
+    path,
+    (...parts) => {
+      page(...parts);
+      return true as const;
+    },
+  ]),
+);
 
 interface WarcRecord {
   readonly fields: ReadonlyMap<string, string>;
@@ -278,8 +292,13 @@ const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex
 /** The value of WARC-Truncated by the path, if not all of the document was sent. */
 const CUTS: Readonly<Record<string, string>> = { '/bad-chunk': 'unspecified' };
 
-async function crawlTwice(t: Test, settings: CrawlOrderInput['settings'], maxLengthBytes: number) {
-  const { url, sent, counts } = await oddServer(t);
+async function crawlTwice(
+  t: Test,
+  settings: CrawlOrderInput['settings'],
+  maxLengthBytes: number,
+  pages: Pages = PAGES,
+) {
+  const { url, sent, counts } = await oddServer(t, pages);
   const directory = join(t.testdir(), 'warc');
   const order: CrawlOrderInput = {
     warc: { directory, compress: false, digestHistory: true },
@@ -347,3 +366,24 @@ for (const maxLengthBytes of [0, 300_000])
       t.equal(counted('/flaky'), 3, 'as often as lost connections are');
     },
   );
+
+t.test('WARC 1.1: a body that takes too long is cut by time, wherever its framing is', async (t) => {
+  const { url, sent, requests, records } = await crawlTwice(t, { fetchSeconds: 0.5 }, 0, SLOW);
+  for (const path of Object.keys(SLOW)) {
+    const replies = sent.filter((reply) => reply.path === path);
+    const found = records.filter(
+      ({ fields }) =>
+        fields.get('WARC-Target-URI') === url + path &&
+        /^re(?:sponse|visit)$/.test(fields.get('WARC-Type') ?? ''),
+    );
+    t.equal(found.length, requests[1]?.get(path), `${path}: a record of each reply`);
+    for (const [index, { fields, block }] of found.entries()) {
+      const { head: start, body } = replies[index]!;
+      const archived = start.replace('Transfer-Encoding', 'x-orig-transfer-encoding');
+      t.equal(fields.get('WARC-Type'), 'response', `${path}: no revisit`);
+      t.equal(fields.get('WARC-Truncated'), 'time', path);
+      t.ok(block.equals(Buffer.concat([Buffer.from(archived, 'latin1'), body])), `${path}: what came`);
+      t.equal(hex(fields.get('WARC-Payload-Digest')), sha1(body));
+    }
+  }
+});
