@@ -1,6 +1,7 @@
 // Gathering onto a full disk: the run waits or ends with a sentence, says so everywhere, and is completed when
 // there is space. SIGTERM ends it at any time.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import { progressLine, totalLines } from '../../servers/cli/crawl/tables.js';
@@ -146,6 +147,62 @@ t.test('a document whose WARC record finds no space has not failed: the next run
   t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } }, objects: DOCUMENTS });
 });
+
+t.test(
+  'an archive of long bodies on a disk that becomes full has no false record, and is completed',
+  async (t) => {
+    const disk = await smallDisk(t, 24);
+    if (disk === undefined) return;
+    const files = new Map<string, Buffer>(
+      Array.from(
+        { length: 8 },
+        (_, i) => [`/film${i}`, Buffer.alloc(4 << 20, `bytes of film ${i}\n`)] as const,
+      ),
+    );
+    await using site = await Site.start({
+      '/': page('Films', [...files.keys()]),
+      ...Object.fromEntries(
+        Array.from(files, ([path, bytes]) => [
+          path,
+          (_: unknown, response: ServerResponse) =>
+            response.writeHead(200, { 'content-type': 'video/mp4' }).end(bytes),
+        ]),
+      ),
+    });
+    const top = join(disk.directory, 'top');
+    await mkdir(top);
+    const warc = { directory: join(disk.directory, 'warc'), compress: false, digestHistory: true };
+    const settings = { minDelayMs: 0, delayFactor: 0, parallelQueues: 4 };
+    const order = { profile: 'archive', lowDiskMiB: 0, workers: 4, warc, settings };
+    const file = await gatherer(top, { order, data: join(top, 'data'), root: `${site.url}/` });
+    const full = await cli('gatherer', '--no-daemon', '--json', file);
+    t.equal(full.code, 1, full.stdout);
+    t.match(full.stderr, /no space left|disk is full/);
+    t.notMatch(full.stderr, CRASH);
+    disk.resize(200);
+    const { code, stdout, stderr } = await cli('gatherer', '--no-daemon', '--json', file);
+    t.equal(code, 0, stderr);
+    t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } } });
+    const archived = new Set<string>();
+    for (const name of (await readdir(warc.directory)).filter((found) => found.endsWith('.warc'))) {
+      const bytes = await readFile(join(warc.directory, name));
+      for (let at = 0; at < bytes.length; ) {
+        t.equal(bytes.toString('latin1', at, at + 8), 'WARC/1.1', 'a record begins where the last one ends');
+        const end = bytes.indexOf('\r\n\r\n', at) + 4;
+        const fields = bytes.toString('utf8', at, end);
+        const block = bytes.subarray(end, end + Number(/^Content-Length: (\d+)/m.exec(fields)?.[1]));
+        const path = /^WARC-Target-URI: \S+(\/film\d)/m.exec(fields)?.[1] ?? '';
+        at = end + block.length + 4;
+        if (!files.has(path) || !/^WARC-Type: response/m.test(fields)) continue;
+        archived.add(path);
+        t.notMatch(fields, /WARC-Truncated/);
+        t.ok(block.subarray(block.indexOf('\r\n\r\n') + 4).equals(files.get(path)!), `${path} is whole`);
+      }
+    }
+    t.same([...archived].sort(), [...files.keys()]);
+    t.same(await readdir(join(top, 'data', 'crawl', 'bodies')), [], 'no body is left on disk');
+  },
+);
 
 /** A site of pages that link to the next ones. */
 function endlessSite(): Promise<Site> {

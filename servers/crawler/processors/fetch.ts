@@ -248,10 +248,7 @@ export class ResponseClassifier implements Processor {
   /** An archive has what a long page shows and links to. */
   async #findLinks(uri: CrawlUri): Promise<'post'> {
     const found = await this.#limits.linksOfLarge?.(uri);
-    if (found !== undefined) {
-      uri.outLinks = found.links;
-      uri.droppedLinks = found.dropped;
-    }
+    if (found !== undefined) Object.assign(uri, found);
     return 'post';
   }
 

@@ -4,7 +4,7 @@ import type { BodyFile, Fetcher, FetchRequest } from '../../../clients/fetch/ind
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/index.js';
 import type { PageLoader } from '../browser/types.js';
 import type { ChainName, Processor, ProcessorChains } from '../chains.js';
-import type { CrawlUri, OutLink } from '../crawl-uri.js';
+import type { CrawlUri } from '../crawl-uri.js';
 import type { Candidate, Prepared } from '../frontier/contract.js';
 import type { Frontier } from '../frontier/frontier.js';
 import type { MapperOptions } from '../mapper/diversions.js';
@@ -46,18 +46,14 @@ export interface FetchLimits {
    * Finds the links of a document that is archived as a whole, but too long to be summarized. Default: it has none.
    * @returns undefined if it is not a page
    */
-  readonly linksOfLarge?: ((uri: CrawlUri) => Promise<LargeLinks | undefined>) | undefined;
+  readonly linksOfLarge?:
+    | ((uri: CrawlUri) => Promise<Pick<CrawlUri, 'outLinks' | 'droppedLinks'> | undefined>)
+    | undefined;
   /**
    * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
    * allowed.
    */
   readonly mustBePublic?: (uri: QueuedUri) => boolean;
-}
-
-/** The links of a document, and the number of those beyond the limit. */
-export interface LargeLinks {
-  readonly links: readonly OutLink[];
-  readonly dropped: number;
 }
 
 /** A form of the order, with the values that are in the environment. */

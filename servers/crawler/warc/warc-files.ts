@@ -1,7 +1,7 @@
 import { readdir, rename, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { StateError, StorageError, UsageError } from '../../../protocols/errors.js';
+import { isDiskFull, messageOf, StateError, StorageError, UsageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
@@ -214,7 +214,10 @@ export class WarcFiles implements AsyncDisposable {
         throw error;
       }
     } catch (error) {
-      throw new StorageError(`${this.#options.directory}: a WARC record cannot be written`, { cause: error });
+      const reason = isDiskFull(error) ? 'no space left' : messageOf(error);
+      throw new StorageError(`${this.#options.directory}: a WARC record cannot be written: ${reason}`, {
+        cause: error,
+      });
     }
   }
 

@@ -1,15 +1,18 @@
 // The references of pages that are too long for memory.
 import { TextDecoder } from 'node:util';
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
+import type { UrlForm } from '../../../protocols/urls/index.js';
 import { decodeText } from '../charset/decode.js';
 import { wideCharset } from '../charset/marks.js';
 import { MarkupStream } from '../html/markup-stream.js';
-import { OutlinkCollector } from './collector.js';
+import { type Outlink, OutlinkCollector } from './collector.js';
 import { ReferenceReader } from './markup.js';
-import type { OutlinkSource } from './outlinks.js';
 
 /** A page that comes in pieces. */
-export interface LargePage extends Pick<OutlinkSource, 'url' | 'form'> {
+export interface LargePage {
+  readonly url: string;
+  /** Of the references. Default: canonical. */
+  readonly form?: UrlForm | undefined;
   /** Its decoded beginning, which shows the character set. */
   readonly beginning: Uint8Array;
   /** Of the access method's reply. */
@@ -34,7 +37,7 @@ const MAX_TOKEN = 4 * 1024 * 1024;
  */
 export async function outlinksOfLargePage(
   page: LargePage,
-): Promise<Pick<OutlinkCollector, 'links' | 'dropped'>> {
+): Promise<{ readonly links: readonly Outlink[]; readonly dropped: number }> {
   const { url, form, maxLinks, ignoreRobots } = page;
   const collector = new OutlinkCollector(url, maxLinks, form);
   const reader = new ReferenceReader(false, collector, 0);

@@ -3,7 +3,6 @@ import { decodedPieces } from '../../../clients/fetch/index.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { parseXRobotsTag } from '../../../protocols/robots/index.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import type { LargeLinks } from '../../crawler/processors/parts.js';
 import { headerOutlinks, outlinksOfLargePage } from '../../essence/index.js';
 import { ignoresPageRobots } from './extract.js';
 
@@ -11,7 +10,10 @@ import { ignoresPageRobots } from './extract.js';
  * Returns the links of a page, read from disk in pieces; undefined if it is not a page.
  * @param robotsAgent the names by which X-Robots-Tag may address this crawler
  */
-export async function linksOfLarge(uri: CrawlUri, robotsAgent: string): Promise<LargeLinks | undefined> {
+export async function linksOfLarge(
+  uri: CrawlUri,
+  robotsAgent: string,
+): Promise<Pick<CrawlUri, 'outLinks' | 'droppedLinks'> | undefined> {
   const { fetched, redactedUrl: url, settings, signal } = uri;
   const { wire, headers, contentType, charset, body } = fetched!;
   if (wire === undefined || !/^(?:text\/html|application\/xhtml\+xml)$/.test(contentType ?? ''))
@@ -23,10 +25,12 @@ export async function linksOfLarge(uri: CrawlUri, robotsAgent: string): Promise<
   const codings = [headers['content-encoding'] ?? '', headers['transfer-encoding'] ?? ''].join(',');
   const pieces = untilAborted(decodedPieces(wire.body, codings), signal);
   const page = { url, form: settings.urlForm, beginning: body, charset, pieces, ignoreRobots, maxLinks };
-  const { links, dropped } = await outlinksOfLargePage(page);
-  if (settings.embeds === 'frames')
-    return { links: links.filter(({ hop }) => hop === 'L' || hop === 'R'), dropped };
-  return { links: [...links, ...headerOutlinks(headers, url, maxLinks, settings.urlForm)], dropped };
+  const { links, dropped: droppedLinks } = await outlinksOfLargePage(page);
+  const outLinks =
+    settings.embeds === 'frames'
+      ? links.filter(({ hop }) => hop === 'L' || hop === 'R')
+      : [...links, ...headerOutlinks(headers, url, maxLinks, settings.urlForm)];
+  return { outLinks, droppedLinks };
 }
 
 /** Yields pieces up to damage: the archive has the bytes, whatever they are. @throws the signal's reason */
