@@ -44,7 +44,10 @@ export class LocalMapper {
         return fallBack(request.url, name, 'leaves the prefix (G-76)');
       }
       const beginTime = Date.now();
-      const file = await readMapped(name, root, request);
+      let file = await readMapped(name, root, request);
+      // The one escape that only our form of URLs has: the URL was written with the character.
+      const written = path + rest.replaceAll('%5E', '^');
+      if (file.kind === 'not-mapped' && written !== name) file = await readMapped(written, root, request);
       if (file.kind !== 'not-mapped') return fileResult(request.url, file, beginTime);
       const escaped = /%[0-9a-f]{2}/i.test(rest) ? '; escapes in the URL are not undone (G-76)' : '';
       return fallBack(request.url, name, file.reason + escaped);

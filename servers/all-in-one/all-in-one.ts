@@ -270,7 +270,13 @@ export class AllInOne implements AsyncDisposable {
       parts.use(
         await Monitor.listen({
           address: options.monitor,
-          servers: [monitored, monitoredGatherd(gatherd), monitoredRefererd(refererd.service), monitoredBy],
+          servers: [
+            monitored,
+            monitoredGatherd(gatherd),
+            // Documents that are files of this machine have no links.
+            monitoredRefererd(refererd.service, () => gatherd.service.database.serving !== undefined),
+            monitoredBy,
+          ],
           log: log('errors'),
         }),
       );

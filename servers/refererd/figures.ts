@@ -5,13 +5,18 @@ import type { RefererService } from './service.js';
 /**
  * Describes a References Server to the monitor. Its counters are those of the statistics page; `/clean` clears
  * them.
+ *
+ * @param mayBeEmpty whether links are not to be expected, since those that were gathered have none
  */
-export function monitoredRefererd(service: RefererService): MonitoredServer {
+export function monitoredRefererd(
+  service: RefererService,
+  mayBeEmpty: () => boolean = () => false,
+): MonitoredServer {
   const { counts } = service.statistics;
   return {
     name: 'refererd',
     problems: () => {
-      if (service.references.current === undefined) return ['no links are published'];
+      if (service.references.current === undefined) return mayBeEmpty() ? [] : ['no links are published'];
       return service.damage === undefined ? [] : [service.damage];
     },
     figures: [

@@ -145,6 +145,18 @@ t.test('run and gatherer: one monitor for all; wrong addresses', async (t) => {
   for (const name of ['harvest_gatherer_objects', 'harvest_gatherd_objects', 'harvest_broker_objects'])
     t.equal(values.get(name), 1, name);
   t.ok([...values.keys()].some((name) => name.startsWith('harvest_crawl_uris_succeeded_total')));
+  const files = t.testdir({ site: { 'a.txt': 'words', 'b.txt': 'more words' } });
+  const own = await start(
+    t,
+    /^ready /m,
+    'run',
+    join(files, 'site'),
+    '--data',
+    join(files, 'data'),
+    ...ANY_PORTS,
+  );
+  await waitUntil(async () => (await metrics(own.port)).get('harvest_broker_objects') === 2);
+  t.match(await ask(own.port, '/readyz'), { status: 200 }, 'files have no links, and it is ready');
   for (const address of ['0.0.0.0', 'x:y', '70000'])
     t.equal((await cli('gatherd', '-d', directory, '--monitor', address, '0')).code, 2, address);
 });

@@ -216,7 +216,7 @@ export const crawlOrderSchema = z.strictObject({
   checkpointMinutes: withNote(
     z.number().min(0).default(0),
     'CRAWL-17.3.1',
-    'Interval of checkpoints; 0: on request only',
+    'Interval of checkpoints, at least a minute after the first hundred of a run; 0: on request only',
     { unit: 'min' },
   ),
   checkpointsKept: withNote(z.int().min(1).default(3), 'CRAWL-17.3', 'Number of checkpoints to keep', {

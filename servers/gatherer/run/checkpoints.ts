@@ -85,13 +85,42 @@ export function scheduleCheckpoints(
 ): void {
   if (minutes === 0) return;
   let current: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    current = controller.checkpoint().catch((error: unknown) => {
-      announce(`the checkpoint failed: ${messageOf(error)}`);
-    });
-  }, minutes * 60_000);
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let begun = 0;
+  // Each rotates the logs, whose parts stay: a short interval grows, so that a long crawl does not have a file for
+  // every moment of it.
+  const schedule = (): void => {
+    if (closed) return;
+    timer = setTimeout(take, checkpointInterval(minutes, begun));
+  };
+  const take = (): void => {
+    begun++;
+    current = controller
+      .checkpoint()
+      .catch((error: unknown) => announce(`the checkpoint failed: ${messageOf(error)}`))
+      .finally(schedule);
+  };
+  schedule();
   resources.defer(async () => {
-    clearInterval(timer);
+    closed = true;
+    clearTimeout(timer);
     await current;
   });
+}
+
+/** Checkpoints that may follow each other faster than {@link MIN_INTERVAL_MS}, as at the beginning of a crawl. */
+const FAST_CHECKPOINTS = 100;
+const MIN_INTERVAL_MS = 60_000;
+/** The longest time of a timer. */
+const MAX_INTERVAL_MS = 2 ** 31 - 1;
+
+/**
+ * Milliseconds until the next checkpoint: what the order says, and at least a minute after the first hundred.
+ *
+ * @param begun checkpoints of this run before it
+ */
+export function checkpointInterval(minutes: number, begun: number): number {
+  const interval = Math.min(minutes * 60_000, MAX_INTERVAL_MS);
+  return begun < FAST_CHECKPOINTS ? interval : Math.max(interval, MIN_INTERVAL_MS);
 }

@@ -97,7 +97,14 @@ t.test('E-76: the result for a local file says who owns it, and when it was crea
 
 t.test('G-71 to G-79: Local-Mapping reads plain files; the server gives the rest', async (t) => {
   const root = t.testdir({
-    html: { 'Home.html': 'home', 'run.cgi': '#!', '%7e.html': 'tilde', sub: { x: 'sub' } },
+    html: {
+      'Home.html': 'home',
+      'run.cgi': '#!',
+      '%7e.html': 'tilde',
+      'x^y.html': 'caret',
+      'a%5Eb.html': 'escape',
+      sub: { x: 'sub' },
+    },
     outside: 'no',
   });
   mkdirSync(`${root}/html/dir`);
@@ -137,6 +144,9 @@ t.test('G-71 to G-79: Local-Mapping reads plain files; the server gives the rest
   t.match(await get('/Home.html', { lastModified: mtime }), { status: 304 });
   t.equal(text((await get('/sub/x')).body), 'sub');
   t.equal(text((await get('/%7e.html')).body), 'tilde', 'G-76: nothing is unescaped');
+  t.equal(canonicalUrl('http://h.example/~hardy/x^y.html'), 'http://h.example/%7ehardy/x%5Ey.html');
+  t.equal(text((await get('/x%5Ey.html')).body), 'caret', 'G-76: but what the form of URLs escapes alone');
+  t.equal(text((await get('/a%5Eb.html')).body), 'escape', 'a file with this very name comes first');
   t.equal(text((await fetcher.fetch({ url: 'http://h.example/~hardy/index.html', ...LIMITS })).body), 'i');
   t.same(requested, []);
 

@@ -8,6 +8,7 @@ import { parseGathererConf } from '../../../protocols/config/index.js';
 import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
 import { Mirror } from '../../../servers/gatherer/mirror/mirror.js';
+import { checkpointInterval } from '../../../servers/gatherer/run/checkpoints.js';
 import { createLogger } from '../../../servers/host/index.js';
 import { tcpServer } from '../../helpers/tcp-server.js';
 
@@ -74,6 +75,17 @@ t.test('G-8: a mirror whose Gatherer cannot be opened releases the lock on its i
   await using again = await Mirror.open({ ...broken, config: parseConfig('') });
   t.equal(again.index.isComplete, true);
 });
+
+t.test(
+  'CRAWL-17.3.1 checkpoints at short intervals become rarer, as the parts of logs that they make stay',
+  async (t) => {
+    t.equal(checkpointInterval(0.001, 0), 60);
+    t.equal(checkpointInterval(0.001, 99), 60);
+    t.equal(checkpointInterval(0.001, 100), 60_000);
+    t.equal(checkpointInterval(5, 1000), 300_000);
+    t.equal(checkpointInterval(1e9, 0), 2 ** 31 - 1, 'the longest timer');
+  },
+);
 
 t.test('a run whose console cannot listen closes its journal, logs, seen filter and timers', async (t) => {
   const port = await tcpServer(t);
