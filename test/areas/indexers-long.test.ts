@@ -4,6 +4,7 @@ import '../storage/indexers/differential.test.js';
 import '../storage/indexers/engine.test.js';
 import '../storage/indexers/one-order.test.js';
 import '../storage/indexers/open-indexer.test.js';
+import '../storage/indexers/query-steps.test.js';
 import '../storage/indexers/scheduler.test.js';
 import '../storage/indexers/term-lookup.test.js';
 import '../storage/indexers/relevance.test.js';

@@ -22,7 +22,7 @@ areas/gatherd-long                 gate    15 exact    servers/gatherd clients/c
 areas/gatherer                     core    23 exact    servers/gatherer clients/fetch
 areas/gatherer-long                gate    90 exact    servers/gatherer clients/fetch test/servers/gatherer
 areas/indexers                     core    10 exact    storage/indexers
-areas/indexers-long                gate    78 exact    storage/indexers test/storage/indexers
+areas/indexers-long                gate    86 exact    storage/indexers test/storage/indexers
 areas/protocols                    core    30 exact    protocols
 areas/refererd                     core    13 exact    servers/refererd
 areas/replication                  core     7 exact    servers/broker clients/bulk

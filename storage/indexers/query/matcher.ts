@@ -182,6 +182,8 @@ export class Matcher {
           text: raw.length > MAX_KEPT_TEXT ? detached(shown) : shown,
           first,
         });
+        const pause = slice.yield();
+        if (pause !== undefined) await pause;
       }
       if (found.length >= limit) break;
     }
@@ -279,6 +281,8 @@ async function matchedLines(
         let remaining = limit;
         for (const number of linesFound(text, test.find)) {
           numbers.add(number);
+          const pause = slice.yield();
+          if (pause !== undefined) await pause;
           if (--remaining === 0) break;
         }
       }

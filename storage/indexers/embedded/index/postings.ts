@@ -5,6 +5,8 @@ import { type IndexDatabase, RANK } from './index-file.js';
 /** Largest number of rows of one statement. */
 const PAGE_ROWS = 20_000;
 const RANK_ROWS = 4_000;
+/** Rows of the smallest statement that scores them. */
+const MIN_RANK_ROWS = 500;
 /**
  * Terms united by one statement, at first, at least and at most. FTS5 compares all terms of a statement for
  * each row: frequent terms are read faster by few, rare ones by many.
@@ -127,7 +129,7 @@ export class Postings {
   /** Number of objects that match; counts up to `limit`. */
   async countOf(match: string, limit: number, slice: TimeSlice): Promise<number> {
     let total = 0;
-    for (const { after, last, run } of this.#adaptiveWindows(slice)) {
+    for (const { after, last, run } of this.windows(slice)) {
       const [count] = run(() => this.#count.get(match, after, last, limit - total)) as readonly [number];
       total += count;
       if (total >= limit) break;
@@ -153,7 +155,7 @@ export class Postings {
   async first(match: string, limit: number, slice: TimeSlice): Promise<Uint32Array> {
     const found = new OidSet();
     let count = 0;
-    for (const { after, last, run } of this.#adaptiveWindows(slice)) {
+    for (const { after, last, run } of this.windows(slice)) {
       const row = run(() => this.#window.get(match, after, last, limit - count));
       count += addPacked(pageOf(row).oids, found);
       if (count >= limit) break;
@@ -180,7 +182,7 @@ export class Postings {
   /**
    * Divides the OIDs of the index into ranges `(after, last]` whose statements take a few milliseconds each.
    */
-  *#adaptiveWindows(slice: TimeSlice): Generator<Window> {
+  *windows(slice: TimeSlice): Generator<Window> {
     const [first, end] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
       number,
       number,
@@ -256,7 +258,7 @@ export class Postings {
 
   /** Yields the objects that match with their scores, in the order of OIDs. */
   async *ranked(match: string, slice: TimeSlice): AsyncGenerator<Scored> {
-    const pace = rowPace(slice, MIN_ROWS, MIN_ROWS, RANK_ROWS);
+    const pace = rowPace(slice, MIN_RANK_ROWS, MIN_RANK_ROWS, RANK_ROWS);
     for (let after = 0; ; ) {
       const rows = pace.size;
       const { oids, count, last } = pageOf(pace.run(() => this.#rank.get(match, after, rows)));
@@ -269,7 +271,7 @@ export class Postings {
 }
 
 /** A range of OIDs, and what runs the statement over it. */
-interface Window {
+export interface Window {
   readonly after: number;
   readonly last: number;
   run<T>(statement: () => T): T;
@@ -304,7 +306,7 @@ class StatementPace {
 }
 
 /** The pace of statements that read rows: small ones beside other queries, else large ones. */
-function rowPace(slice: TimeSlice, first: number, least: number, most: number): StatementPace {
+export function rowPace(slice: TimeSlice, first: number, least: number, most: number): StatementPace {
   const aimMs = () => (slice.isShared ? SHARED_MS : ALONE_MS);
   return new StatementPace(slice.isShared ? first : most, least, most, aimMs);
 }
@@ -315,7 +317,7 @@ function pageOf(row: unknown): { oids: string; count: number; last: number } {
 }
 
 /** Compares by descending score, then by OID. */
-export function byScore(a: Scored, b: Scored): number {
+function byScore(a: Scored, b: Scored): number {
   return b.score - a.score || a.oid - b.oid;
 }
 

@@ -4,6 +4,7 @@
 import { COLUMN_WEIGHTS } from '../../columns/columns.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { IndexDatabase } from '../index/index-file.js';
+import { rowPace, type Window } from '../index/postings.js';
 
 /** One object with a word or phrase. */
 export interface Occurrence {
@@ -20,6 +21,8 @@ export interface WantedObjects {
   readonly json: string;
   /** The number of all objects that have it in the columns. */
   readonly of: number;
+  /** Divides the OIDs into ranges, each for one statement. */
+  windows(): Iterable<Window>;
 }
 
 /** Numbers of the whole index. */
@@ -78,8 +81,13 @@ const FTS5 = { k1: 1.2, b: 0.75, leastIdf: 1e-6 };
  */
 const LEAST_REST = 1e-6;
 
-/** Rows of one statement, which cannot be interrupted. */
+/** Rows of one statement, which cannot be interrupted: at first and at least, and at most. */
+const MIN_ROWS = 250;
 const PAGE_ROWS = 2_000;
+/** Objects whose frequencies are computed between two looks at the clock. */
+const SOLVED_AT_ONCE = 256;
+/** The largest OID. */
+const LAST_OID = 0xffff_ffff;
 
 /** A row: FTS5's score of the parts before the text, and of the text, and the lengths of the columns. */
 interface Row {
@@ -113,7 +121,7 @@ export class RelevanceStatements {
         .prepare(
           `SELECT group_concat(oid || ',' || s || ',' || b || ',' || hex(sz), ';'), count(*), max(oid)
           FROM (SELECT words.rowid AS oid, ${short} AS s, ${body} AS b, sz
-            FROM words JOIN words_docsize ON id = words.rowid WHERE words MATCH ? AND words.rowid > ? ${condition} LIMIT ?)`,
+            FROM words JOIN words_docsize ON id = words.rowid WHERE words MATCH ? AND words.rowid > ? AND words.rowid <= ? ${condition} LIMIT ?)`,
         )
         .raw();
     this.#page = pageWhere('');
@@ -123,7 +131,8 @@ export class RelevanceStatements {
     this.#titles = db
       .prepare(
         `SELECT group_concat(oid || ',' || hex(sz), ';')
-        FROM (SELECT words.rowid AS oid, sz FROM words JOIN words_docsize ON id = words.rowid WHERE words MATCH ? LIMIT ?)`,
+        FROM (SELECT words.rowid AS oid, sz FROM words JOIN words_docsize ON id = words.rowid
+          WHERE words MATCH ? AND words.rowid > ? AND words.rowid <= ? LIMIT ?)`,
       )
       .raw();
     // The averages of FTS5 are record 1: the number of rows, then the words of each column in all rows.
@@ -146,9 +155,13 @@ export class RelevanceStatements {
     };
   }
 
-  /** Returns the objects that match, at most `limit`, with the lengths of their titles. */
-  titles(match: string, limit: number): { readonly oid: number; readonly titleWords: number }[] {
-    const [packed] = this.#titles.get(match, limit) as readonly [string | null];
+  /** Returns the objects of a range that match, at most `limit`, with the lengths of their titles. */
+  titles(
+    match: string,
+    { after, last, run }: Window,
+    limit: number,
+  ): { readonly oid: number; readonly titleWords: number }[] {
+    const [packed] = run(() => this.#titles.get(match, after, last, limit)) as readonly [string | null];
     if (packed === null) return [];
     return packed.split(';').map((row) => {
       const [oid, lengths] = row.split(',');
@@ -175,7 +188,13 @@ export class RelevanceStatements {
     for (let attempt = 1; ; attempt++) {
       const totals = this.totals();
       const rows = await this.#rows(match, slice, wanted);
-      const found = solve(rows, wanted?.of ?? rows.length, totals, attempt === MAX_ATTEMPTS);
+      const found = await this.#solve(
+        rows,
+        wanted?.of ?? rows.length,
+        totals,
+        attempt === MAX_ATTEMPTS,
+        slice,
+      );
       if (found !== undefined) return found;
     }
   }
@@ -183,27 +202,55 @@ export class RelevanceStatements {
   /** As {@link occurrences}, by one statement; undefined if `limit` objects or more have the phrase. */
   fewOccurrences(phrase: string, columns: string, limit: number): Occurrence[] | undefined {
     const totals = this.totals();
-    const { rows, count } = this.#read(`${columns} : "${phrase}"`, 0, limit);
+    const { rows, count } = this.#read(`${columns} : "${phrase}"`, 0, LAST_OID, limit);
     return count < limit ? solve(rows, rows.length, totals, false) : undefined;
   }
 
-  #read(match: string, after: number, limit: number, wanted?: WantedObjects): Page {
+  async #solve(
+    rows: readonly Row[],
+    objects: number,
+    totals: IndexTotals,
+    isApproximate: boolean,
+    slice: TimeSlice,
+  ): Promise<Occurrence[] | undefined> {
+    const found: Occurrence[] = [];
+    for (let from = 0; from < rows.length; from += SOLVED_AT_ONCE) {
+      const some = solve(rows.slice(from, from + SOLVED_AT_ONCE), objects, totals, isApproximate);
+      if (some === undefined) return undefined;
+      for (const occurrence of some) found.push(occurrence);
+      const pause = slice.yield();
+      if (pause !== undefined) await pause;
+    }
+    return found;
+  }
+
+  #read(match: string, after: number, until: number, limit: number, wanted?: WantedObjects): Page {
     const [packed, count, last] = (
       wanted === undefined
-        ? this.#page.get(match, after, limit)
-        : this.#pageOfWanted.get(match, after, wanted.json, limit)
+        ? this.#page.get(match, after, until, limit)
+        : this.#pageOfWanted.get(match, after, until, wanted.json, limit)
     ) as readonly [string | null, number, number | null];
     return { rows: readRows(packed ?? '', count), count, last: last ?? 0 };
   }
 
+  /** The wanted objects, of which there are no more than one statement returns, or all. */
   async #rows(match: string, slice: TimeSlice, wanted: WantedObjects | undefined): Promise<Row[]> {
     const rows: Row[] = [];
+    if (wanted !== undefined) {
+      for (const { after, last, run } of wanted.windows()) {
+        for (const row of run(() => this.#read(match, after, last, PAGE_ROWS, wanted)).rows) rows.push(row);
+        await slice.yield();
+      }
+      return rows;
+    }
+    const pace = rowPace(slice, MIN_ROWS, MIN_ROWS, PAGE_ROWS);
     for (let after = 0; ; ) {
-      const { rows: page, count, last } = this.#read(match, after, PAGE_ROWS, wanted);
+      const limit = pace.size;
+      const { rows: page, count, last } = pace.run(() => this.#read(match, after, LAST_OID, limit));
       for (const row of page) rows.push(row);
-      if (count < PAGE_ROWS) return rows;
-      after = last;
       await slice.yield();
+      if (count < limit) return rows;
+      after = last;
     }
   }
 }

@@ -82,6 +82,8 @@ const NEAR_COLUMNS = ['{title description headings url}', 'body'];
 /** Forms of a word, and the word as a part of an identifier, that are tried in titles and links, and their combinations. */
 const MAX_PHRASE_FORMS = 3;
 const MAX_PHRASES = 16;
+/** Words of one statement that looks for them in titles. */
+const MAX_TITLE_WORDS = 24;
 /** The best objects so far whose links are counted. */
 const MAX_LINKED = 100;
 
@@ -153,8 +155,8 @@ export class Relevance {
         const frequency = frequencies[i]!;
         if (frequency > 0) scores[i]! += (idf * frequency * (k1 + 1)) / (frequency + k1);
       }
+      await slice.yield();
     }
-    await slice.yield();
     const scored = { wanted, scores };
     for (const [left, right] of neighbors(groups)) await this.#addPair(left, right, scored, slice);
     for (const [left, right] of neighbors(counted)) await this.#addNear(left, right, scored, slice);
@@ -203,6 +205,7 @@ export class Relevance {
     for (const [i, form] of forms.entries()) {
       const most = Math.min(MAX_OBJECTS, budget.occurrences);
       const list = await this.#lists.read(form, columns, most, wanted, slice);
+      await slice.yield();
       if (list === undefined) hasTitles &&= i > MAX_PHRASE_FORMS;
       if (list === undefined || list.objects === 0) continue;
       budget.occurrences -= list.objects;
@@ -224,6 +227,7 @@ export class Relevance {
     if (left.isStopWord || right.isStopWord || columns !== right.columns) return;
     for (const form of [right.word.text, ...right.forms.slice(0, MAX_PHRASE_FORMS)]) {
       const list = await this.#lists.read(left.word.text + form, columns, MAX_OBJECTS, wanted, slice);
+      await slice.yield();
       if (list === undefined) continue;
       eachCommon(list.oids, wanted.oids, (index, object) => {
         const frequency = list.frequencies[index]!;
@@ -267,8 +271,9 @@ export class Relevance {
     const pairs = either(left).flatMap((a) => either(right).map((b) => `NEAR("${a}" "${b}", ${nearWords})`));
     for (const columns of column === undefined ? NEAR_COLUMNS : [column]) {
       const match = `${columns} : (${pairs.join(' OR ')})`;
-      const { oids } = this.#lists.matching(match, -1);
-      eachCommon(oids, wanted.oids, (_, object) => {
+      const list = await this.#lists.matching([match], Number.MAX_SAFE_INTEGER, slice);
+      if (list === undefined) continue;
+      eachCommon(list.oids, wanted.oids, (_, object) => {
         scores[object]! += near * (left.idf + right.idf);
       });
       await slice.yield();
@@ -303,11 +308,15 @@ export class Relevance {
       const phrase = forms.map((form) => `"${form}"`).join(' ');
       return groups.length < 2 ? phrase : `NEAR(${phrase}, ${between})`;
     });
-    const match = `title : (${near.join(' OR ')})`;
-    const { oids, titleWords } = this.#lists.matching(match, MAX_OBJECTS + 1);
-    if (oids.length > MAX_OBJECTS) return;
-    eachCommon(oids, wanted.oids, (index, object) => {
-      addTitle(object, titleWords[index]!);
+    // The words of a statement are looked for in every object, whatever their order.
+    const some = Math.max(1, Math.floor(MAX_TITLE_WORDS / Math.max(1, groups.length)));
+    const matches: string[] = [];
+    for (let i = 0; i < near.length; i += some)
+      matches.push(`title : (${near.slice(i, i + some).join(' OR ')})`);
+    const list = await this.#lists.matching(matches, MAX_OBJECTS, slice);
+    if (list === undefined) return;
+    eachCommon(list.oids, wanted.oids, (index, object) => {
+      addTitle(object, list.titleWords[index]!);
     });
     await slice.yield();
   }
@@ -332,8 +341,8 @@ export class Relevance {
       const oid = wanted.oids[object]!;
       const count = known.reduce((sum, text) => sum + this.#links.count(text, oid), 0);
       if (count > 0) scores[object]! += weight * Math.log1p(count);
+      await slice.yield();
     }
-    await slice.yield();
   }
 }
 

@@ -58,6 +58,8 @@ const ASKED_BYTES = 1 << 20;
 const MANY_WANTED = 2_000;
 /** Wanted objects up to which a word is read without counting its objects first, since it may have few. */
 const FEW_WANTED = 50;
+/** Objects of a list that are computed between two looks at the clock. */
+const LISTED_AT_ONCE = 512;
 const TITLE = PARTS.indexOf('title');
 
 /** Reads lists of words from the index. */
@@ -117,7 +119,7 @@ export class WordLists {
     if (few > 0) {
       const found = this.#statements.fewOccurrences(phrase, columns, few);
       if (found !== undefined)
-        return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
+        return this.#keep(key, await this.#listOf(phrase, found, found.length, totals, slice), epoch);
     }
     const isWhole =
       wanted === undefined || wanted.oids.length > MANY_WANTED || this.#asked.get(key) !== undefined;
@@ -127,12 +129,12 @@ export class WordLists {
     if (objects > most) return undefined;
     if (isWhole || wanted.oids.length >= objects / 2) {
       const found = await this.#statements.occurrences(phrase, columns, slice);
-      return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
+      return this.#keep(key, await this.#listOf(phrase, found, found.length, totals, slice), epoch);
     }
     this.#asked.set(key, {}, epoch);
-    const some = { json: wanted.json, of: objects };
+    const some = { json: wanted.json, of: objects, windows: () => this.#postings.windows(slice) };
     const found = await this.#statements.occurrences(phrase, columns, slice, some);
-    return this.#listOf(phrase, found, objects, totals);
+    return this.#listOf(phrase, found, objects, totals, slice);
   }
 
   /**
@@ -159,19 +161,28 @@ export class WordLists {
   }
 
   /**
-   * Returns the objects that match an expression of the index, at most `limit`, with the lengths of their
-   * titles.
+   * Returns the objects that match one of several expressions of the index, with the lengths of their titles;
+   * undefined if there are more than `most`. Each expression has statements of its own, since one of hundreds of
+   * words takes long.
    */
-  matching(match: string, limit: number): MatchList {
-    const known = this.#matches.get(match);
-    if (known !== undefined) return known;
+  async matching(matches: readonly string[], most: number, slice: TimeSlice): Promise<MatchList | undefined> {
+    const key = matches.join(' OR ');
+    const known = this.#matches.get(key);
+    if (known !== undefined) return known.oids.length > most ? undefined : known;
     const { epoch } = this.#version;
-    const found = this.#statements.titles(match, limit);
-    const list = {
-      oids: Uint32Array.from(found, ({ oid }) => oid),
-      titleWords: Uint16Array.from(found, ({ titleWords }) => Math.min(0xffff, titleWords)),
-    };
-    this.#matches.set(match, list, epoch);
+    const found = new Map<number, number>();
+    for (const match of matches) {
+      for (const window of this.#postings.windows(slice)) {
+        for (const { oid, titleWords } of this.#statements.titles(match, window, most + 1))
+          found.set(oid, titleWords);
+        if (found.size > most) return undefined;
+        await slice.yield();
+      }
+    }
+    const oids = Uint32Array.from(found.keys()).sort();
+    const titleWords = Uint16Array.from(oids, (oid) => Math.min(0xffff, found.get(oid) ?? 0));
+    const list = { oids, titleWords };
+    this.#matches.set(key, list, epoch);
     return list;
   }
 
@@ -180,16 +191,25 @@ export class WordLists {
     return list;
   }
 
-  #listOf(phrase: string, found: readonly Occurrence[], objects: number, totals: IndexTotals): WordList {
-    return {
-      phrase,
-      objects,
-      oids: Uint32Array.from(found, ({ oid }) => oid),
-      frequencies: Float64Array.from(found, (occurrence) => this.#frequency(occurrence, totals)),
-      titleWords: Uint16Array.from(found, ({ counts, lengths }) =>
-        counts[TITLE]! > 0 ? Math.min(0xffff, Math.max(1, lengths[PART_COLUMNS[TITLE]!]!)) : 0,
-      ),
-    };
+  async #listOf(
+    phrase: string,
+    found: readonly Occurrence[],
+    objects: number,
+    totals: IndexTotals,
+    slice: TimeSlice,
+  ): Promise<WordList> {
+    const oids = new Uint32Array(found.length);
+    const frequencies = new Float64Array(found.length);
+    const titleWords = new Uint16Array(found.length);
+    for (const [i, occurrence] of found.entries()) {
+      const { oid, counts, lengths } = occurrence;
+      oids[i] = oid;
+      frequencies[i] = this.#frequency(occurrence, totals);
+      if (counts[TITLE]! > 0) titleWords[i] = Math.min(0xffff, Math.max(1, lengths[PART_COLUMNS[TITLE]!]!));
+      const pause = i % LISTED_AT_ONCE === 0 ? slice.yield() : undefined;
+      if (pause !== undefined) await pause;
+    }
+    return { phrase, objects, oids, frequencies, titleWords };
   }
 
   /** The sum over the parts of an object. */

@@ -7,10 +7,11 @@ import type { Plan } from '../../query/matcher.js';
 import type { TermLookup } from '../../query/term-lookup.js';
 import { BREAK, MAX_LOOKUP } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { IndexVersion } from '../index/index-cache.js';
 import type { Postings } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
 import type { Vocabulary } from '../words/vocabulary.js';
-import { filterOf, phrasesOf } from './index-expression.js';
+import { filterOf, knownSpellings, phrasesOf } from './index-expression.js';
 
 /**
  * What the index knows about the answer to a query: a subset and a superset of it. They are equal if the index
@@ -41,11 +42,21 @@ export class CandidateFinder {
   readonly #vocabulary: Vocabulary;
   readonly #spellings: Spellings;
   readonly #limits: CandidateLimits;
+  readonly #version: IndexVersion;
+  /** All objects, at an epoch of the version. */
+  #all: { readonly epoch: number; readonly objects: OidSet } | undefined;
 
-  constructor(postings: Postings, vocabulary: Vocabulary, spellings: Spellings, limits: CandidateLimits) {
+  constructor(
+    postings: Postings,
+    vocabulary: Vocabulary,
+    spellings: Spellings,
+    version: IndexVersion,
+    limits: CandidateLimits,
+  ) {
     this.#postings = postings;
     this.#vocabulary = vocabulary;
     this.#spellings = spellings;
+    this.#version = version;
     this.#limits = limits;
   }
 
@@ -86,9 +97,16 @@ export class CandidateFinder {
     return found;
   }
 
+  /** All objects, for the caller to change: hundreds of negations read them once. */
+  async #everything(slice: TimeSlice): Promise<OidSet> {
+    const { epoch } = this.#version;
+    if (this.#all?.epoch !== epoch) this.#all = { epoch, objects: await this.#postings.all(slice) };
+    return this.#all.objects.clone();
+  }
+
   /** The complement of the possible objects is certain, that of the certain objects is possible. */
   async #complement({ certain, possible }: Candidates, slice: TimeSlice): Promise<Candidates> {
-    const all = await this.#postings.all(slice);
+    const all = await this.#everything(slice);
     if (possible === certain) {
       all.subtract(certain);
       return { certain: all, possible: all };
@@ -164,7 +182,8 @@ export class CandidateFinder {
   /** The objects with words that follow each other, in any of their spellings; a superset if these are many. */
   async #phrase(words: readonly string[], leaf: Leaf, slice: TimeSlice): Promise<OidSet> {
     const filter = filterOf(leaf);
-    const readings = phrasesOf(words, leaf, this.#spellings);
+    const terms = leaf.ignoreAccents ? words.filter((word) => word !== BREAK) : [];
+    const readings = phrasesOf(words, leaf, await knownSpellings(terms, this.#spellings, slice));
     const found = new OidSet();
     if (readings !== undefined) {
       for (const reading of readings) {

@@ -4,6 +4,7 @@ import { columnOf } from '../../columns/columns.js';
 import type { Leaf } from '../../query/leaf.js';
 import type { Plan } from '../../query/matcher.js';
 import { BREAK, MAX_LOOKUP, PART, phraseOf, wordsOf } from '../../query/words.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { CONTENT_FILTER } from '../index/index-file.js';
 import type { Spellings } from '../index/spellings.js';
 
@@ -21,6 +22,8 @@ export interface IndexExpression {
 
 /** Maximum number of nodes: the parser of FTS5 has a stack of fixed size. */
 const MAX_NODES = 64;
+/** Maximum number of words, each with its spellings: a statement looks for all of them at once. */
+const MAX_WORDS = 256;
 /** Spellings of a word, and of a phrase, in an expression; a phrase of more is looked up by its words. */
 const MAX_SPELLINGS = 32;
 
@@ -28,9 +31,51 @@ const MAX_SPELLINGS = 32;
  * Translates a query for whole words into one FTS5 expression. Returns undefined for parts of words, patterns
  * and a lone `not`.
  */
-export function indexExpression(plan: Plan, spellings: Spellings): IndexExpression | undefined {
+export function indexExpression(plan: Plan, spellings: SpellingsOf): IndexExpression | undefined {
   const expression = translate(plan, spellings);
-  return expression === undefined || expression.nodes > MAX_NODES ? undefined : expression;
+  if (expression === undefined || expression.nodes > MAX_NODES) return undefined;
+  return countWords(expression.phrases) > MAX_WORDS ? undefined : expression;
+}
+
+/** The number of words in phrases of the index, which are between double quotes. */
+export function countWords(phrases: readonly string[]): number {
+  const quoted = phrases.flatMap((phrase) => phrase.split('"').filter((_, i) => i % 2 === 1));
+  return quoted.reduce((sum, text) => sum + text.split(' ').length, 0);
+}
+
+/** Finds the spellings of words. */
+type SpellingsOf = Pick<Spellings, 'of'>;
+
+/** Translates as {@link indexExpression} does, in time slices: each word is looked up by a statement. */
+export async function indexExpressionInSlices(
+  plan: Plan,
+  spellings: SpellingsOf,
+  slice: TimeSlice,
+): Promise<IndexExpression | undefined> {
+  const words = new Set<string>();
+  const open: Plan[] = [plan];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === 'not') open.push(node.operand);
+    else if (node.kind !== 'leaf') open.push(node.right, node.left);
+    else if (node.leaf.ignoreAccents && node.leaf.lookup.kind === 'each')
+      for (const { text } of node.leaf.lookup.texts) for (const word of wordsOf(text)) words.add(word.text);
+  }
+  return indexExpression(plan, await knownSpellings(words, spellings, slice));
+}
+
+/** Looks up the spellings of words in time slices. */
+export async function knownSpellings(
+  words: Iterable<string>,
+  spellings: SpellingsOf,
+  slice: TimeSlice,
+): Promise<SpellingsOf> {
+  const known = new Map<string, string[]>();
+  for (const word of words) {
+    known.set(word, spellings.of(word, MAX_SPELLINGS + 1));
+    const pause = slice.yield();
+    if (pause !== undefined) await pause;
+  }
+  return { of: (letters, limit) => known.get(letters)?.slice(0, limit) ?? spellings.of(letters, limit) };
 }
 
 /** The filter of FTS5 for the columns that a leaf searches; empty for all columns. */
@@ -48,7 +93,7 @@ export function filterOf({ attribute, contentOnly }: Leaf): string {
 export function phrasesOf(
   terms: readonly string[],
   { contentOnly, ignoreAccents, attribute }: Leaf,
-  spellings: Spellings,
+  spellings: SpellingsOf,
 ): string[] | undefined {
   let phrases: (readonly string[])[] = [[]];
   for (const term of terms) {
@@ -61,7 +106,7 @@ export function phrasesOf(
   return [...found, ...phrases.map((phrase) => phrase.map((word) => `${PART}${word}`).join(' '))];
 }
 
-function translate(plan: Plan, spellings: Spellings): IndexExpression | undefined {
+function translate(plan: Plan, spellings: SpellingsOf): IndexExpression | undefined {
   switch (plan.kind) {
     case 'leaf':
       return translateLeaf(plan.leaf, spellings);
@@ -93,7 +138,7 @@ function translate(plan: Plan, spellings: Spellings): IndexExpression | undefine
 function exclude(
   kept: IndexExpression | undefined,
   removed: Plan,
-  spellings: Spellings,
+  spellings: SpellingsOf,
 ): IndexExpression | undefined {
   if (kept === undefined) return undefined;
   const right = translate(removed, spellings);
@@ -117,7 +162,7 @@ function inexact(expression: IndexExpression | undefined): IndexExpression | und
   return expression === undefined ? undefined : { ...expression, exact: false };
 }
 
-function translateLeaf(leaf: Leaf, spellings: Spellings): IndexExpression | undefined {
+function translateLeaf(leaf: Leaf, spellings: SpellingsOf): IndexExpression | undefined {
   const { lookup, attribute, decidedByIndex } = leaf;
   if (lookup.kind !== 'each') return undefined;
   const column = attribute === undefined ? undefined : columnOf(attribute);

@@ -3,7 +3,7 @@ import type { Hit, SearchOptions, SearchOutcome } from '../../contract.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
 import { type IndexDatabase, openIndexFile } from '../index/index-file.js';
 import { Spellings } from '../index/spellings.js';
-import { type IndexExpression, indexExpression } from './index-expression.js';
+import { countWords, type IndexExpression, indexExpression } from './index-expression.js';
 
 /** A complete answer. */
 export interface QuickAnswer {
@@ -13,6 +13,8 @@ export interface QuickAnswer {
 
 /** Maximum number of terms and operators of a query that is answered here. */
 const MAX_NODES = 8;
+/** Maximum number of words in all its phrases, with their spellings. */
+const MAX_WORDS = 32;
 /** Maximum number of posting list entries that a query may read: about half a millisecond. */
 const MAX_STEPS = 20_000;
 /** Maximum number of objects that may match. */
@@ -74,9 +76,12 @@ export class QuickSearch {
 
   /** Whether there are at most so many matches, and posting lists that are read fast. */
   #isCheap({ match, phrases }: IndexExpression, mostMatches: number): boolean {
+    // The words of a phrase are compared in each object that has all of them.
+    const words = countWords(phrases);
+    if (words > MAX_WORDS) return false;
     let steps = 0;
     const [objects] = this.#last.get() as readonly [number | null];
-    if (Number(objects ?? 0) * phrases.length > MAX_STEPS) {
+    if (Number(objects ?? 0) * words > MAX_STEPS) {
       for (const phrase of phrases) {
         steps += this.#countOf(phrase, MAX_STEPS + 1 - steps);
         if (steps > MAX_STEPS) return false;

@@ -3,11 +3,11 @@ import { columnOf } from '../../columns/columns.js';
 import type { Leaf } from '../../query/leaf.js';
 import type { Matcher } from '../../query/matcher.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import { byScore, type Postings, type Scored } from '../index/postings.js';
+import type { Postings, Scored } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
 import { bestIndices, type QueryWord, type Relevance } from '../ranking/relevance.js';
 import type { CandidateFinder } from './candidates.js';
-import { indexExpression } from './index-expression.js';
+import { indexExpressionInSlices } from './index-expression.js';
 import type { MatchingObjects } from './matching-objects.js';
 
 /** Candidates of a query, in the order in which they are matched. */
@@ -34,6 +34,8 @@ export interface OrderContext extends RankingContext {
 const MAX_FIRST = 1_000;
 /** Hits that are put in order first: to sort all of many would take longer than to find the best. */
 const FIRST_SORTED = 300;
+/** Candidates that are sorted, or merged, between two looks at the clock. */
+const SORTED_AT_ONCE = 512;
 /** Number of phrases in a query up to which long posting lists are scored. */
 const FEW_PHRASES = 3;
 
@@ -73,14 +75,14 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     for (const oid of order.oids) yielded.add(oid);
     return { ...order, isCertain, last: false };
   };
-  const expression = indexExpression(plan, spellings);
+  const expression = await indexExpressionInSlices(plan, spellings, slice);
   if (expression !== undefined && (await isScorable(expression.phrases, postings, slice))) {
     const { match, exact } = expression;
     const isCertain = () => exact;
     const all = await matching.of(match, maxRanked, slice);
     if (all !== undefined) {
       const scored = isOrdered ? await scoreByRelevance(all, positive, context) : unranked(all);
-      if (scored !== undefined) yield* inOrder(scored, isCertain);
+      if (scored !== undefined) yield* inOrder(scored, isCertain, slice);
       else yield { ...(await rankAll(match, postings, slice)), isCertain, last: true };
       return;
     }
@@ -124,7 +126,11 @@ function without({ oids, scores }: Ranked, set: OidSet): Ranked {
 async function rankAll(match: string, postings: Postings, slice: TimeSlice): Promise<Ranked> {
   const found: Scored[] = [];
   for await (const scored of postings.ranked(match, slice)) found.push(scored);
-  found.sort(byScore);
+  return sorted(unsorted(found), Uint32Array.from(found.keys()), slice);
+}
+
+/** In the order of the OIDs. */
+function unsorted(found: readonly Scored[]): Ranked {
   return {
     oids: Uint32Array.from(found, ({ oid }) => oid),
     scores: Float64Array.from(found, ({ score }) => score),
@@ -150,7 +156,7 @@ async function rank(candidates: OidSet, positive: readonly Leaf[], context: Rank
   if (oids.length < 2 || oids.length > context.maxRanked) return unranked(oids);
   const scored = await scoreByRelevance(oids, positive, context);
   if (scored === undefined) return rankByFrequency(candidates, positive, context);
-  return sorted(scored, Uint32Array.from(oids.keys()));
+  return sorted(scored, Uint32Array.from(oids.keys()), context.slice);
 }
 
 /**
@@ -168,28 +174,62 @@ async function scoreByRelevance(
 }
 
 /** Candidates, the best first, in two runs if they are many: the second is sorted only if it is needed. */
-function* inOrder(all: Ranked, isCertain: CandidateRun['isCertain']): Generator<CandidateRun, void> {
+async function* inOrder(
+  all: Ranked,
+  isCertain: CandidateRun['isCertain'],
+  slice: TimeSlice,
+): AsyncGenerator<CandidateRun, void> {
   const { oids, scores } = all;
   if (scores === undefined) {
     yield { ...all, isCertain, last: true };
     return;
   }
   const best = bestIndices(scores, FIRST_SORTED);
-  yield { ...sorted(all, best), isCertain, last: best.length === oids.length };
+  yield { ...(await sorted(all, best, slice)), isCertain, last: best.length === oids.length };
   if (best.length === oids.length) return;
   const isBest = new Uint8Array(oids.length);
   for (const i of best) isBest[i] = 1;
   const rest = Uint32Array.from(oids.keys()).filter((i) => isBest[i] === 0);
-  yield { ...sorted(all, rest), isCertain, last: true };
+  yield { ...(await sorted(all, rest, slice)), isCertain, last: true };
 }
 
 /** Some of the candidates, the best first; equal ones in the order of their OIDs. */
-function sorted({ oids, scores }: Ranked, indices: Uint32Array): Ranked {
-  if (scores !== undefined) indices.sort((a, b) => scores[b]! - scores[a]! || a - b);
+async function sorted({ oids, scores }: Ranked, indices: Uint32Array, slice: TimeSlice): Promise<Ranked> {
+  const order =
+    scores === undefined
+      ? indices
+      : await sortInSlices(indices, (a, b) => scores[b]! - scores[a]! || a - b, slice);
   return {
-    oids: indices.map((i) => oids[i]!),
-    scores: scores && Float64Array.from(indices, (i) => scores[i]!),
+    oids: order.map((i) => oids[i]!),
+    scores: scores && Float64Array.from(order, (i) => scores[i]!),
   };
+}
+
+/** Sorts by merging, in time slices: a comparison of thousands takes milliseconds. */
+async function sortInSlices(
+  values: Uint32Array,
+  compare: (a: number, b: number) => number,
+  slice: TimeSlice,
+): Promise<Uint32Array> {
+  let from = values;
+  for (let start = 0; start < from.length; start += SORTED_AT_ONCE) {
+    from.subarray(start, start + SORTED_AT_ONCE).sort(compare);
+    await slice.yield();
+  }
+  let into: Uint32Array = new Uint32Array(from.length);
+  for (let width = SORTED_AT_ONCE; width < from.length; width *= 2) {
+    for (let start = 0; start < from.length; start += 2 * width) {
+      const middle = Math.min(start + width, from.length);
+      const end = Math.min(middle + width, from.length);
+      for (let left = start, right = middle, at = start; at < end; at++) {
+        const isLeft = left < middle && (right >= end || compare(from[left]!, from[right]!) <= 0);
+        into[at] = isLeft ? from[left++]! : from[right++]!;
+        if (at % SORTED_AT_ONCE === 0) await slice.yield();
+      }
+    }
+    [from, into] = [into, from];
+  }
+  return from;
 }
 
 async function rankByFrequency(
@@ -213,17 +253,11 @@ async function rankByFrequency(
     matches.push(match);
   }
   if (matches.length === 0) return unranked(oids);
-  const found: Scored[] = [];
-  for await (const scored of postings.ranked(matches.join(' OR '), slice)) {
-    if (candidates.has(scored.oid)) found.push(scored);
-  }
-  const scored = new Set(found.map(({ oid }) => oid));
-  const rest = Array.from(oids, (oid) => ({ oid, score: 0 })).filter(({ oid }) => !scored.has(oid));
-  const all = [...found.sort(byScore), ...rest];
-  return {
-    oids: Uint32Array.from(all, ({ oid }) => oid),
-    scores: Float64Array.from(all, ({ score }) => score),
-  };
+  const scores = new Map<number, number>();
+  for await (const { oid, score } of postings.ranked(matches.join(' OR '), slice))
+    if (candidates.has(oid)) scores.set(oid, score);
+  const ranked = { oids, scores: Float64Array.from(oids, (oid) => scores.get(oid) ?? 0) };
+  return sorted(ranked, Uint32Array.from(oids.keys()), slice);
 }
 
 /** The words of a query in their order, each with the column that it is restricted to. */

@@ -83,10 +83,10 @@ export class SearchEngine {
     this.#postings = new Postings(db);
     this.#vocabulary = new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice());
     this.#spellings = new Spellings(db);
-    this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, this.#spellings, limits);
     const statements = new RelevanceStatements(db);
     const version = new IndexVersion(db);
     this.#version = version;
+    this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, this.#spellings, version, limits);
     this.#matching = new MatchingObjects(this.#postings, version);
     const lists = new WordLists(this.#postings, statements, version, RELEVANCE_MODEL.parts);
     this.#forms = new FormFinder(

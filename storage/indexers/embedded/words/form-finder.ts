@@ -67,7 +67,11 @@ export class FormFinder {
     const found = new Set<string>();
     for (const beginning of forms.beginnings) {
       const terms = await this.#vocabulary.find(beginning, 'start', MAX_BEGINNING, slice);
-      for (const term of terms?.terms ?? []) if (forms.includes(term)) found.add(term);
+      for (const term of terms?.terms ?? []) {
+        if (forms.includes(term)) found.add(term);
+        const pause = slice.yield();
+        if (pause !== undefined) await pause;
+      }
     }
     // A single letter with an accent is another word.
     const isLetter = Array.from(word).length < 2;

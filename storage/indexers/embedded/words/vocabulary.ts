@@ -19,10 +19,8 @@ export interface TermVerdicts {
 
 /** The first term after `BREAK`, which is not a word, and the parts of identifiers. */
 const FIRST_TERM = String.fromCharCode(PART.charCodeAt(0) + 1);
-/** Terms tried between two reads of the clock. */
-const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
-const BLOCK_TERMS = 4_096;
+const BLOCK_TERMS = 1_024;
 /**
  * The vocabulary is reloaded when this share of all objects has changed, but at least and at most these
  * numbers.
@@ -105,12 +103,12 @@ export class Vocabulary {
     const snapshot = this.#snapshot;
     const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
     const changed = cached === undefined ? new OidSet() : this.#postings.since(cached.batch);
-    let tried = 0;
     for await (const block of cached?.blocks ?? this.#read(slice)) {
       const terms = new Set<string>();
       for (const text of lookup.containing) collectTerms(block.text, text, terms, BLOCK_TERMS);
       for (const term of terms) {
-        if (++tried % TERMS_PER_YIELD === 0) await slice.yield();
+        const pause = slice.yield();
+        if (pause !== undefined) await pause;
         const verdict = lookup.verdict(term);
         if (verdict !== undefined) (verdict === 'certain' ? certain : possible).push(term);
       }

@@ -100,9 +100,20 @@ async function completions(
   if (Array.from(word).length < MIN_BEGINNING) return [];
   const found = await vocabulary.find(word, 'start', MAX_TERMS, slice);
   const others = spellings.startingWith(lettersOf(word), MAX_TERMS);
-  return [...new Set([...(found?.terms ?? []), ...others])]
-    .sort((a, b) => a.length - b.length)
-    .map((term) => ({ word: term, distance: 0 }));
+  return shortestFirst(new Set([...(found?.terms ?? []), ...others]), slice);
+}
+
+/** To sort tens of thousands would take milliseconds: words of one length are put together. */
+async function shortestFirst(terms: Iterable<string>, slice: TimeSlice): Promise<Candidate[]> {
+  const byLength: Candidate[][] = [];
+  let count = 0;
+  for (const word of terms) {
+    const same = byLength[word.length] ?? [];
+    byLength[word.length] = same;
+    same.push({ word, distance: 0 });
+    if (++count % TERMS_PER_YIELD === 0) await slice.yield();
+  }
+  return byLength.flat();
 }
 
 /**
