@@ -1,6 +1,7 @@
 // Finds the objects that are due for refresh (BRK-7.14).
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+import { walkEntries } from '../walk-entries.js';
 import { NameCounter } from './name-counter.js';
 
 /** BRK-7.14: whether an object's summary is older than its Refresh-Rate. */
@@ -30,7 +31,7 @@ export async function markForRefresh(
 ): Promise<RefreshMarks> {
   const gatherers = new NameCounter(MAX_GATHERERS);
   let due = 0;
-  for await (const page of store.all({ signal })) {
+  for await (const page of walkEntries(store, { signal })) {
     for (const entry of page) {
       if (!isDueForRefresh(entry, now)) continue;
       due += 1;

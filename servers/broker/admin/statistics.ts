@@ -1,5 +1,6 @@
 // Statistics of the stored objects (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { walkEntries } from '../walk-entries.js';
 import { hostOfUrl, NameCounter } from './name-counter.js';
 import type { WalkedStore } from './walk-cache.js';
 
@@ -39,7 +40,7 @@ export async function computeStatistics(store: WalkedStore, now: UnixSeconds): P
   let bytes = 0;
   let oldest = Number.POSITIVE_INFINITY;
   let newest = 0;
-  for await (const page of store.all()) {
+  for await (const page of walkEntries(store)) {
     for (const entry of page) {
       objects += 1;
       bytes += entry.length;

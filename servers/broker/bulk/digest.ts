@@ -12,6 +12,7 @@ import {
 import { hasExpired, lastValidSecond } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+import { walkEntries } from '../walk-entries.js';
 
 /** Hex digits that select a bucket: 65 536 buckets. */
 const DIGITS = 4;
@@ -131,7 +132,7 @@ async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<D
   let buckets = new Uint16Array(1024);
   let count = 0;
   let validUntil = Number.POSITIVE_INFINITY;
-  for await (const page of store.all()) {
+  for await (const page of walkEntries(store)) {
     for (const entry of page) {
       if (hasExpired(entry, takenAt)) continue;
       validUntil = Math.min(validUntil, lastValidSecond(entry));

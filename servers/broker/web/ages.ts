@@ -1,6 +1,7 @@
 // Counts documents by age (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { WalkedStore } from '../admin/walk-cache.js';
+import { walkEntries } from '../walk-entries.js';
 
 /** A range of ages and the number of documents in it. */
 export interface AgeSpan {
@@ -30,7 +31,7 @@ const SPANS: readonly (readonly [string, number])[] = [
  */
 export async function countAges(store: WalkedStore, now: UnixSeconds): Promise<readonly AgeSpan[]> {
   const counts = SPANS.map(() => 0);
-  for await (const page of store.all()) {
+  for await (const page of walkEntries(store)) {
     for (const { lastModificationTime, updateTime } of page) {
       const age = now - (lastModificationTime > 0 ? lastModificationTime : updateTime);
       const span = SPANS.findIndex(([, end]) => age <= end);

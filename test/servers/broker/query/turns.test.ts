@@ -4,6 +4,9 @@ import { DEFAULT_FLAGS, parseQuery, type QueryFlags } from '../../../../protocol
 import type { PageItem } from '../../../../servers/broker/query/page-items.js';
 import { QuerySlots } from '../../../../servers/broker/query/query-slots.js';
 import type { Caller } from '../../../../servers/broker/query/request-context.js';
+import { type EntrySource, walkEntries } from '../../../../servers/broker/walk-entries.js';
+import { FairShare } from '../../../../servers/host/index.js';
+import type { RegistryEntry } from '../../../../storage/index.js';
 import { document, NOW, openBroker, startScripted } from '../helpers.js';
 
 /** Items and bytes of them that are made in one turn; the last item may exceed the bytes. */
@@ -126,4 +129,31 @@ t.test('a query whose objects are all found needs no other slot for its reply', 
     objects += step.value.filter(({ kind }) => kind === 'object-end').length;
   t.ok(step.value.complete, 'it does not end by its lifetime');
   t.equal(objects, documents.length);
+});
+
+t.test('a walk over all entries waits for a turn for each small page, and pays for it', async (t) => {
+  const entries = Array.from({ length: 1000 }, (_, oid) => ({ oid }) as RegistryEntry);
+  let turns = 0;
+  const fair = new FairShare({
+    sliceMs: 0,
+    now: () => 0,
+    nextTurn: (callback) => {
+      turns += 1;
+      setImmediate(callback);
+    },
+  });
+  const store: EntrySource = {
+    async *all({ pageRows = 1000 } = {}) {
+      for (let from = 0; from < entries.length; from += pageRows) yield entries.slice(from, from + pageRows);
+    },
+  };
+  const share = fair.join();
+  let count = 0;
+  for await (const page of walkEntries(store, {}, share)) {
+    count += page.length;
+    if (page.length > 64) t.fail(`a page of ${page.length} entries`);
+  }
+  t.equal(count, entries.length);
+  t.ok(turns >= 15, `${turns} turns`);
+  t.ok(share.rank > 0, 'it comes after sessions that need little');
 });
