@@ -1,9 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
+import { removeNoted } from '../../storage/files/note-change.js';
 import { readRegular } from '../../storage/files/regular-file.js';
 import { replaceContent } from '../../storage/files/replace-file.js';
 
@@ -48,7 +48,7 @@ export async function takeComponents(crawlDirectory: string): Promise<ComponentS
       cause,
     });
   }
-  await rm(path, { force: true });
+  await removeNoted(path);
   // Earlier versions wrote no line end and no checksum.
   const [text = '', sum] = content.split('\n');
   try {

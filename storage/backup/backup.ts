@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE } from '../files/checksums.js';
-import { LIST_FILE } from '../files/file-list.js';
+import { LIST_FILE } from '../files/file-kinds.js';
 import { sealFiles } from '../files/listed-directory.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE, verifySums } from '../files/checksums.js';
-import { hasFileList, LIST_FILE, readFileList } from '../files/file-list.js';
+import { LIST_FILE } from '../files/file-kinds.js';
+import { hasFileList, readFileList } from '../files/file-list.js';
 import { indexProblem } from '../files/index-state.js';
 import { ADDED, compareFiles, filesOf, MISSING } from '../files/list-files.js';
 import { readRegular } from '../files/regular-file.js';
@@ -20,6 +21,7 @@ import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';
+import { lengthsProblem } from '../level/verify/log-lengths.js';
 import { readSeal } from '../level/verify/seal.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
@@ -101,8 +103,7 @@ async function checkListedFiles(directory: string, options: CheckOptions): Promi
   if (list === undefined) return { ...found, problems: [`${LIST_FILE} is missing`] };
   if (typeof list === 'string') return { ...found, problems: [`${LIST_FILE} ${list}`] };
   let bytes = 0;
-  const changed = await compareFiles(directory, list.files, {
-    state: list.state,
+  const changed = await compareFiles(directory, list, {
     signal: options.signal,
     onRead: (read) => {
       bytes += read;
@@ -150,10 +151,13 @@ async function checkStore(store: FoundStore, options: CheckOptions): Promise<Che
   if (!database) return { directory, kind: 'files', bytes, problems };
   const report = await inspectDatabase(directory, {
     always: true,
+    copies: true,
     onProgress: progress,
     signal: options.signal,
   });
   for (const { file, problem } of report.problems) problems.push(`${file}: ${problem}`);
+  const lengths = await lengthsProblem(directory);
+  if (lengths !== undefined) problems.push(lengths);
   const keyProblem = await LoginSeal.problemOf(directory);
   if (keyProblem !== undefined) problems.push(keyProblem);
   bytes += report.bytes;

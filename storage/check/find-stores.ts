@@ -3,7 +3,8 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SUMS_FILE } from '../files/checksums.js';
-import { LIST_FILE } from '../files/file-list.js';
+import { LIST_FILE } from '../files/file-kinds.js';
+import { hadFileList } from '../level/verify/log-lengths.js';
 import { readSeal } from '../level/verify/seal.js';
 
 /** A directory that can be checked. */
@@ -41,7 +42,7 @@ async function wasListed(directory: string, entries: readonly Dirent[]): Promise
   for (const name of STORES) {
     if (!entries.some((entry) => entry.name === name && entry.isDirectory())) continue;
     const seal = await readSeal(join(directory, name)).catch(() => undefined);
-    if (seal?.listed === true) return true;
+    if (seal?.listed === true || (await hadFileList(join(directory, name)))) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 // Reserved disk space, released so that startup works on a full disk: opening a database writes.
-import { open, rm, stat, statfs } from 'node:fs/promises';
+import { open, stat, statfs } from 'node:fs/promises';
 import { isDiskFull } from '../../protocols/errors.js';
+import { removeNoted } from './note-change.js';
 
 /**
  * Enough for LevelDB, which turns its logs (4 MiB each) into tables when it opens them, and for the first pages
@@ -61,7 +62,7 @@ export class DiskReserve {
   async #release(): Promise<boolean> {
     if ((await sizeOf(this.#file)) === 0) return false;
     try {
-      await rm(this.#file);
+      await removeNoted(this.#file);
     } catch {
       return false;
     }

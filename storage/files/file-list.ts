@@ -1,29 +1,40 @@
 // The file FILES: every file of a data directory with its size and checksum, sealed when the program that owns the
-// directory ends, so that a file is noticed that is missing, changed or added. While a program runs, and after one
-// that was killed, the list is open: it then names what never changes.
+// directory ends, so that a file is noticed that is missing, changed or added. While the program runs it notes what it
+// makes, replaces and removes in lines at the end, so that the list is also true after kill -9.
 //
-//     harvest-files 1 closed
+//     harvest-files 1 closed                      or `opened`, or `shared`: another program has changed files, too
 //     CRC-32 size mtime-in-ns inode "name"        a line for each file, sorted by name
 //     sum CRC-32                                  of the lines between
-import { type FileHandle, open } from 'node:fs/promises';
+//     n bytes bytes                               at least that many has the file: it is twice there, and changed in place
+//     b boot process CRC-32                       the program that has it open; each line has a checksum from here on
+//     ? CRC-32 size mtime inode "name" CRC-32     the file is about to become so
+//     + CRC-32 size mtime inode "name" CRC-32     it was replaced
+//     = CRC-32 size mtime inode "name" CRC-32     it was found
+//     - "name" CRC-32                             it was removed
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { errorCode, messageOf } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { LIST_FILE } from './file-kinds.js';
 import { openRegular, readRegular } from './regular-file.js';
-import { replaceContent } from './replace-file.js';
 import { syncPath } from './sync-path.js';
+import { writeAndRename } from './write-and-rename.js';
 
-export const LIST_FILE = 'FILES';
-
-/** `closed`: no program has the directory; `opened`: one has, or it was killed. Of the same length in the file. */
-export type ListState = 'closed' | 'opened';
+/**
+ * `closed`: no program has the directory; `opened`: one has, or it was killed; `shared`: others changed files, so that
+ * the lines at the end may lack some. Of the same length in the file.
+ */
+export type ListState = 'closed' | 'opened' | 'shared';
 
 export interface ListedFile {
   /** Bytes. */
   readonly size: number;
-  /** Undefined for a file that was too large to be read when the program ended; it has checksums of its own. */
+  /** Undefined for a file that was too large to be read, or not yet complete. */
   readonly crc32: number | undefined;
-  /** Modification time in nanoseconds and inode: a file in which both are the same need not be read again. */
+  /**
+   * Modification time in nanoseconds and inode: a file in which both are the same need not be read again. '0' for a
+   * file of which only the name is known.
+   */
   readonly mtimeNs: string;
   readonly inode: string;
 }
@@ -31,17 +42,57 @@ export interface ListedFile {
 /** By their paths within the directory, with `/`. */
 export type ListedFiles = ReadonlyMap<string, ListedFile>;
 
+/** What a file system says about a file. */
+export type FileFacts = Omit<ListedFile, 'crc32'>;
+
+/** The files of a directory, by their paths within it, with `/`. */
+export type FoundFiles = ReadonlyMap<string, FileFacts & { readonly device: string }>;
+
 export interface FileList {
   readonly state: ListState;
   readonly files: ListedFiles;
+  /** What the owner noted; undefined unless the state is `opened`. */
+  readonly notes?: ListNotes | undefined;
 }
 
+/** The lines at the end of an open list. */
+export interface ListNotes {
+  /** Whether the machine has not started again since: then they are complete, as far as they are there. */
+  readonly sameBoot: boolean;
+  /** Files that were replaced since the list was opened. */
+  readonly replaced: ReadonlySet<string>;
+  /** What they were about to become. */
+  readonly pending: ListedFiles;
+  /** Whether lines at the end are missing. */
+  readonly torn: boolean;
+}
+
+const HEAD = 'harvest-files 1 ';
 const HEADS: Readonly<Record<ListState, string>> = {
-  closed: 'harvest-files 1 closed\n',
-  opened: 'harvest-files 1 opened\n',
+  closed: `${HEAD}closed\n`,
+  opened: `${HEAD}opened\n`,
+  shared: `${HEAD}shared\n`,
 };
 const HEAD_BYTES = HEADS.closed.length;
 const LINE = /^(-|[0-9a-f]{8}) (\d+) (\d+) (\d+) (".*")$/;
+const NOTE = /^([b?+=-]) (.*) ([0-9a-f]{8})$/;
+/** Of a list that this program opened. */
+const LENGTH = /^n (\d{12}) \1\n$/;
+const LENGTH_BYTES = 28;
+const lengthLine = (bytes: number): string =>
+  `n ${String(bytes).padStart(12, '0')} ${String(bytes).padStart(12, '0')}\n`;
+/** Linux: another text after each start of the machine. */
+const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
+
+let boot: Promise<string> | undefined;
+
+function bootId(): Promise<string> {
+  boot ??= readFile(BOOT_FILE, 'latin1').then(
+    (text) => text.trim(),
+    () => 'unknown',
+  );
+  return boot;
+}
 
 /** Reads the list of a directory; undefined if it has none, a clause if it is damaged. */
 export async function readFileList(directory: string): Promise<FileList | string | undefined> {
@@ -51,43 +102,166 @@ export async function readFileList(directory: string): Promise<FileList | string
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? undefined : `cannot be read: ${messageOf(error)}`;
   }
-  return parseFileList(text) ?? 'is damaged';
+  return parseFileList(text, await bootId()) ?? 'is damaged';
 }
 
-function parseFileList(text: string): FileList | undefined {
+function parseFileList(text: string, currentBoot: string): FileList | undefined {
   const state = stateOf(text);
-  const end = text.lastIndexOf('\nsum ') + 1;
+  const end = text.indexOf('\nsum ', HEAD_BYTES - 1) + 1;
   if (state === undefined || end === 0) return undefined;
   const body = text.slice(HEAD_BYTES, end);
-  if (text.slice(end) !== sumLine(body)) return undefined;
+  const sum = sumLine(body);
+  if (text.slice(end, end + sum.length) !== sum) return undefined;
   const files = new Map<string, ListedFile>();
   for (const line of body.split('\n').slice(0, -1)) {
-    const [, sum = '-', size, mtimeNs = '', inode = '', name = '""'] = LINE.exec(line) ?? [];
-    const crc = sum === '-' ? undefined : Number.parseInt(sum, 16);
-    files.set(JSON.parse(name) as string, { size: Number(size), crc32: crc, mtimeNs, inode });
+    const [name, file] = parseLine(line);
+    files.set(name, file);
   }
-  return { state, files };
+  const notes = text.slice(end + sum.length);
+  if (state === 'closed') return notes === '' ? { state, files } : undefined;
+  const read = new NoteReader(files, currentBoot);
+  if (notes !== '') {
+    const [, bytes] = LENGTH.exec(notes.slice(0, LENGTH_BYTES)) ?? [];
+    if (bytes === undefined || !read.push(notes.slice(LENGTH_BYTES))) return undefined;
+    read.torn ||= Buffer.byteLength(text) < Number(bytes);
+  }
+  return { state, files, notes: state === 'opened' && read.isOwned ? read : undefined };
+}
+
+function parseLine(line: string): [string, ListedFile] {
+  const [, sum = '-', size, mtimeNs = '', inode = '', name = '""'] = LINE.exec(line) ?? [];
+  const crc = sum === '-' ? undefined : Number.parseInt(sum, 16);
+  return [JSON.parse(name) as string, { size: Number(size), crc32: crc, mtimeNs, inode }];
+}
+
+/** Applies the notes at the end of a list to its files. */
+export class NoteReader implements ListNotes {
+  readonly replaced = new Set<string>();
+  readonly pending = new Map<string, ListedFile>();
+  readonly #files: Map<string, ListedFile>;
+  readonly #currentBoot: string;
+  #boot = '';
+  torn = false;
+
+  constructor(files: Map<string, ListedFile>, currentBoot = '') {
+    this.#files = files;
+    this.#currentBoot = currentBoot;
+  }
+
+  get isOwned(): boolean {
+    return this.#boot !== '';
+  }
+
+  get sameBoot(): boolean {
+    return this.#boot === this.#currentBoot;
+  }
+
+  /** @returns false if a line is damaged @param notes whole lines, except perhaps for the last one */
+  push(notes: string): boolean {
+    const lines = notes.split('\n');
+    this.torn = lines.pop() !== '';
+    return lines.every((line) => this.#apply(line));
+  }
+
+  #apply(line: string): boolean {
+    const [, kind, rest = '', sum = ''] = NOTE.exec(line) ?? [];
+    if (kind === undefined || hex(crc32(`${kind} ${rest}`)) !== sum) return false;
+    if (kind === 'b') this.#boot = rest.split(' ')[0] ?? '';
+    else if (kind === '-') {
+      const name = JSON.parse(rest) as string;
+      this.#files.delete(name);
+      this.pending.delete(name);
+    } else {
+      const [name, file] = parseLine(rest);
+      if (kind === '?') {
+        this.pending.set(name, file);
+        return true;
+      }
+      this.#files.set(name, file);
+      this.pending.delete(name);
+      if (kind === '+') this.replaced.add(name);
+    }
+    return true;
+  }
 }
 
 function stateOf(text: string): ListState | undefined {
   const head = text.slice(0, HEAD_BYTES);
-  return head === HEADS.closed ? 'closed' : head === HEADS.opened ? 'opened' : undefined;
+  const states: ListState[] = ['closed', 'opened', 'shared'];
+  return states.find((state) => HEADS[state] === head);
 }
 
 const sumLine = (body: string): string => `sum ${hex(crc32(body))}\n`;
 const hex = (crc: number): string => crc.toString(16).padStart(8, '0');
 
-/** Replaces the list of a directory. @throws system errors; the former list stays then */
-export async function writeFileList(directory: string, { state, files }: FileList): Promise<void> {
+function formatLine(name: string, { size, crc32: crc, mtimeNs, inode }: ListedFile): string {
+  return `${crc === undefined ? '-' : hex(crc)} ${size} ${mtimeNs} ${inode} ${JSON.stringify(name)}`;
+}
+
+const noteLine = (note: string): string => `${note} ${hex(crc32(note))}\n`;
+
+/** A line at the end of an open list: a file is about to change, was replaced, was found, or was removed. */
+export function formatNote(kind: '?' | '+' | '=', name: string, file: ListedFile): string {
+  return noteLine(`${kind} ${formatLine(name, file)}`);
+}
+
+/** The line of a file that was removed. */
+export const formatRemoval = (name: string): string => noteLine(`- ${JSON.stringify(name)}`);
+
+/**
+ * Replaces the list of a directory; an open one belongs to this process then, which notes its changes.
+ *
+ * @returns its bytes, and where its notes begin
+ * @throws system errors; the former list stays then
+ */
+export async function writeFileList(
+  directory: string,
+  { state, files }: Pick<FileList, 'state' | 'files'>,
+): Promise<{ readonly size: number; readonly notes: number }> {
   const lines = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const body = lines
-    .map(([name, { size, crc32: crc, mtimeNs, inode }]) => {
-      const sum = crc === undefined ? '-' : hex(crc);
-      return `${sum} ${size} ${mtimeNs} ${inode} ${JSON.stringify(name)}\n`;
-    })
-    .join('');
-  await replaceContent(join(directory, LIST_FILE), `${HEADS[state]}${body}${sumLine(body)}`);
+  const body = lines.map(([name, file]) => `${formatLine(name, file)}\n`).join('');
+  const sealed = `${HEADS[state]}${body}${sumLine(body)}`;
+  const owner = state === 'opened' ? noteLine(`b ${await bootId()} ${process.pid}`) : '';
+  const bytes = Buffer.byteLength(sealed);
+  const size = bytes + LENGTH_BYTES + owner.length;
+  await writeAndRename(
+    join(directory, LIST_FILE),
+    state === 'opened' ? `${sealed}${lengthLine(size)}${owner}` : sealed,
+  );
   await syncPath(directory);
+  return { size, notes: bytes };
+}
+
+/**
+ * Adds notes to an open list. On a full disk the list becomes one that others have changed.
+ *
+ * @param start where its notes begin; searched if it is not known
+ */
+export async function appendNotes(directory: string, notes: string, start?: number): Promise<void> {
+  const path = join(directory, LIST_FILE);
+  try {
+    await using file = await openRegular(path, 'r+');
+    await using end = await open(path, 'a');
+    const { ino } = await end.stat();
+    // The owner replaced the list: it looks at the files soon.
+    if ((await file.stat()).ino !== ino) return;
+    const position = start ?? (await notesStart(file, path));
+    await end.appendFile(notes);
+    // After the lines, so that a process that ends between has more of them.
+    const { size } = await file.stat();
+    await file.write(lengthLine(size), position, 'latin1');
+  } catch {
+    await writeHead(directory, 'shared').catch(() => undefined);
+  }
+}
+
+async function notesStart(file: FileHandle, path: string): Promise<number> {
+  const bytes = await file.readFile();
+  const sum = bytes.indexOf('\nsum ') + 1;
+  const start = sum + sumLine('').length;
+  if (sum === 0 || !LENGTH.test(bytes.toString('latin1', start, start + LENGTH_BYTES)))
+    throw new StorageError(`${path} is damaged`);
+  return start;
 }
 
 /** Whether a directory has a list, damaged or not. */
@@ -102,13 +276,26 @@ export async function hasFileList(directory: string): Promise<boolean> {
  * @throws system errors
  */
 export async function openFileList(directory: string): Promise<void> {
-  if ((await stateInFile(directory)) !== 'closed') return;
+  const state = await stateInFile(directory);
+  if (state === 'closed') await writeHead(directory, 'opened');
+  else if (state === 'opened' && !(await isOwn(directory))) await writeHead(directory, 'shared');
+}
+
+/** Whether this process has the list open, and notes its changes. */
+async function isOwn(directory: string): Promise<boolean> {
+  const text = await readRegular(join(directory, LIST_FILE)).then(String, () => '');
+  const owner = /\nb (\S+) (\d+) [0-9a-f]{8}\n/.exec(text);
+  return owner?.[1] === (await bootId()) && Number(owner[2]) === process.pid;
+}
+
+async function writeHead(directory: string, state: ListState): Promise<void> {
   await using file = await open(join(directory, LIST_FILE), 'r+');
-  await file.write(Buffer.from(HEADS.opened, 'latin1'), 0, HEAD_BYTES, 0);
+  await file.write(Buffer.from(HEADS[state], 'latin1'), 0, HEAD_BYTES, 0);
   await file.datasync();
 }
 
-async function stateInFile(directory: string): Promise<ListState | 'damaged' | 'absent'> {
+/** What the head of a list says. */
+export async function stateInFile(directory: string): Promise<ListState | 'damaged' | 'absent'> {
   let file: FileHandle;
   try {
     file = await openRegular(join(directory, LIST_FILE));

@@ -1,12 +1,23 @@
 // Finds and sums the files of a data directory for its list (file-list.ts), and compares them with it.
 import type { BigIntStats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { errorCode, messageOf } from '../../protocols/errors.js';
 import { ifPresent } from './exists.js';
-import { LIST_FILE, type ListedFile, type ListedFiles, type ListState } from './file-list.js';
-import { openRegular } from './regular-file.js';
+import {
+  isEdited,
+  isFinal,
+  isForeign,
+  isIgnored,
+  isKey,
+  isUnlisted,
+  kindOf,
+  LIST_FILE,
+  mayGrow,
+} from './file-kinds.js';
+import type { FileFacts, FileList, FoundFiles, ListedFile, ListedFiles, ListNotes } from './file-list.js';
+import { crcOfFile } from './file-sum.js';
+import { isLoss } from './lost-files.js';
 
 /** A file that is not as it was listed. */
 export interface ChangedFile {
@@ -16,28 +27,14 @@ export interface ChangedFile {
   readonly problem: string;
 }
 
-/** What processes have while they run, private copies of readers, drafts, and what systems and editors leave. */
-const IGNORED =
-  /^(?:readers|console\.json|lost\+found|Thumbs\.db|desktop\.ini)$|^\.|\.(?:tmp|old|withdrawn|part|new|pid|lock|socket|sock|dbtmp)$|\.sqlite-(?:wal|shm|journal)$|\.(?:repaired|damaged|check|probe)-/;
-/** The text logs of LevelDB, which each opening replaces and which nothing reads. */
-const LEVEL_LOG = /^(?:.*\/)?(?:store|working|\d+)\/LOG(?:\.old)?$/;
-/** Logs, which programs beside the owner of the directory write too: they may have become longer. */
-const GROWING = /^(?:[^/]+\/)?(?:[^/]*[^/\d][^/]*\.log|log\.[^/]+|[^/]+\.out|LOG)$/;
-/** Configurations and scripts, which people edit. */
-const EDITED = /\.(?:cf|conf|xml|sh|css|html?)$|^(?:RunGatherer|RunGatherd|RunBroker)$/;
-/** Files that are written once: while the list is open, they are those that are listed, or gone. */
-const FINAL =
-  /^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?$|\.cp\d+-\d+$/;
-/** It is never made again, and nothing else misses it. */
-const KEY = /^working\/LOGIN-KEY$/;
-
 /** A clause about a file that is listed. */
 export const MISSING = 'is missing';
 
 /** A clause about a file that no program of the kit wrote. */
 export const ADDED = 'was added: it is not in the list of files';
 
-const PIECE_BYTES = 1 << 20;
+const OTHER_CONTENT = 'is not as it was when the program ended';
+
 /** Bytes that are read at the end of a program, the smallest files first: larger ones have checksums of their own. */
 const MAX_SUMMED_BYTES = 1 << 30;
 /** Files up to this size are always read, before a program starts, too. */
@@ -46,25 +43,21 @@ const SMALL_BYTES = 64 << 10;
 /** The names of the regular files of a directory that a program of the kit would list, without those below it. */
 export async function filesOf(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && !IGNORED.test(entry.name)).map(({ name }) => name);
-}
-
-interface FoundFile {
-  readonly name: string;
-  readonly status: BigIntStats;
+  return entries.filter((entry) => entry.isFile() && !isIgnored(entry.name)).map(({ name }) => name);
 }
 
 /** The regular files below a directory that belong into its list, in no order. */
-async function findFiles(directory: string, below = ''): Promise<FoundFile[]> {
-  const found: FoundFile[] = [];
+export async function findFiles(directory: string, below = ''): Promise<FoundFiles> {
+  const found = new Map<string, FileFacts & { readonly device: string }>();
   const entries = (await ifPresent(readdir(join(directory, below), { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
-    if (IGNORED.test(entry.name) || (below === '' && entry.name === LIST_FILE)) continue;
     const name = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) found.push(...(await findFiles(directory, name)));
-    else if (entry.isFile() && !LEVEL_LOG.test(name)) {
+    if (isIgnored(entry.name) || isUnlisted(name)) continue;
+    if (entry.isDirectory())
+      for (const [path, facts] of await findFiles(directory, name)) found.set(path, facts);
+    else if (entry.isFile()) {
       const status = await ifPresent(stat(join(directory, name), { bigint: true }));
-      if (status !== undefined) found.push({ name, status });
+      if (status !== undefined) found.set(name, { ...factsOf(status), device: String(status.dev) });
     }
   }
   return found;
@@ -75,21 +68,20 @@ async function findFiles(directory: string, below = ''): Promise<FoundFile[]> {
  *
  * @param former a list of the directory: the sums of its unchanged files are taken over
  */
-export async function listFiles(directory: string, former: ListedFiles): Promise<ListedFiles> {
-  const found = await findFiles(directory);
-  found.sort((a, b) => Number(a.status.size - b.status.size));
+export async function listFiles(directory: string, former: ListedFiles): Promise<Map<string, ListedFile>> {
+  const found = [...(await findFiles(directory))];
+  found.sort(([, a], [, b]) => a.size - b.size);
   const files = new Map<string, ListedFile>();
   /** Links to a file are read once. */
   const sums = new Map<string, number | undefined>();
   let bytes = 0;
-  for (const { name, status } of found) {
-    const file = factsOf(status);
+  for (const [name, { device, ...file }] of found) {
     const known = former.get(name);
-    const identity = `${status.dev}:${file.inode}`;
-    if (known !== undefined && isUntouched(known, file)) sums.set(identity, known.crc32);
+    const identity = `${device}:${file.inode}`;
+    if (known?.crc32 !== undefined && isUntouched(known, file)) sums.set(identity, known.crc32);
     if (!sums.has(identity)) {
       bytes += file.size;
-      sums.set(identity, bytes > MAX_SUMMED_BYTES ? undefined : await crcOf(join(directory, name)));
+      sums.set(identity, bytes > MAX_SUMMED_BYTES ? undefined : await crcOfFile(join(directory, name)));
     }
     files.set(name, { ...file, crc32: sums.get(identity) });
   }
@@ -97,7 +89,6 @@ export async function listFiles(directory: string, former: ListedFiles): Promise
 }
 
 export interface CompareOptions {
-  readonly state: ListState;
   /**
    * Before a program starts: files that are opened by a reader that compares their checksums are not read, unless they
    * were touched, and files that people edit are not compared. Default false.
@@ -110,70 +101,138 @@ export interface CompareOptions {
 /** Compares the files of a directory with its list. */
 export async function compareFiles(
   directory: string,
-  listed: ListedFiles,
-  { state, quick = false, onRead, signal }: CompareOptions,
+  list: FileList,
+  options: CompareOptions = {},
 ): Promise<ChangedFile[]> {
-  const found = new Map((await findFiles(directory)).map(({ name, status }) => [name, factsOf(status)]));
-  const changed: ChangedFile[] = [];
-  const isClosed = state === 'closed';
-  for (const [name, expected] of listed) {
-    signal?.throwIfAborted();
-    if (quick && EDITED.test(name)) continue;
-    const file = found.get(name);
-    if (file === undefined) {
-      if (isClosed || KEY.test(name)) changed.push({ name, problem: MISSING });
-      continue;
-    }
-    if (!isClosed && !FINAL.test(name)) continue;
-    if (quick && isUntouched(expected, file) && file.size > SMALL_BYTES) continue;
-    const problem = await compareFile(join(directory, name), expected, file, GROWING.test(name), onRead);
-    if (problem !== undefined) changed.push({ name, problem });
-  }
-  if (isClosed) {
-    for (const name of found.keys())
-      if (!listed.has(name) && !GROWING.test(name) && !(quick && EDITED.test(name)))
-        changed.push({ name, problem: ADDED });
-  }
-  return changed;
+  const comparison = new Comparison(directory, list, await findFiles(directory), options);
+  return list.state === 'closed' ? await comparison.closed() : await comparison.opened();
 }
 
-async function compareFile(
+class Comparison {
+  readonly #directory: string;
+  readonly #files: ListedFiles;
+  readonly #notes: ListNotes | undefined;
+  readonly #found: FoundFiles;
+  readonly #options: CompareOptions;
+  readonly #changed: ChangedFile[] = [];
+
+  constructor(directory: string, { files, notes }: FileList, found: FoundFiles, options: CompareOptions) {
+    this.#directory = directory;
+    this.#files = files;
+    this.#notes = notes;
+    this.#found = found;
+    this.#options = options;
+  }
+
+  /** No program had the directory since the list was sealed. */
+  async closed(): Promise<ChangedFile[]> {
+    for (const [name, expected, file] of this.#listed()) {
+      if (file === undefined) await this.#miss(name);
+      else if (!this.#isSkipped(expected, file)) await this.#compare(name, [expected], mayGrow(name));
+    }
+    for (const name of this.#found.keys())
+      if (!this.#files.has(name) && !mayGrow(name) && !this.#isEdited(name)) this.#add(name, ADDED);
+    return this.#changed;
+  }
+
+  /** A program has the directory, or was killed: what it noted is there. */
+  async opened(): Promise<ChangedFile[]> {
+    const notes = this.#notes;
+    if (notes?.torn === true) this.#add(LIST_FILE, 'was cut off within its last line');
+    for (const [name, expected, file] of this.#listed()) {
+      if (file === undefined) {
+        const isMissed = notes === undefined ? isKey(name) : isLoss(name, this.#files, this.#found);
+        if (isMissed && !notes?.pending.has(name)) await this.#miss(name);
+        continue;
+      }
+      const versions = this.#versions(name, expected, file);
+      if (versions.length === 0 || this.#isSkipped(expected, file)) continue;
+      await this.#compare(name, versions, kindOf(name) === 'growing');
+    }
+    if (notes !== undefined) {
+      for (const name of this.#found.keys())
+        if (!this.#files.has(name) && !notes.pending.has(name) && isForeign(name)) this.#add(name, ADDED);
+    }
+    return this.#changed;
+  }
+
+  *#listed(): Generator<[string, ListedFile, FileFacts | undefined]> {
+    for (const [name, expected] of this.#files) {
+      this.#options.signal?.throwIfAborted();
+      if (!this.#isEdited(name)) yield [name, expected, this.#found.get(name)];
+    }
+  }
+
+  #isEdited(name: string): boolean {
+    return this.#options.quick === true && isEdited(name);
+  }
+
+  #isSkipped(expected: ListedFile, file: FileFacts): boolean {
+    return this.#options.quick === true && isUntouched(expected, file) && file.size > SMALL_BYTES;
+  }
+
+  /** What a file of an open list may be; nothing if it may be anything. */
+  #versions(name: string, expected: ListedFile, file: FileFacts): readonly ListedFile[] {
+    const kind = kindOf(name);
+    const notes = this.#notes;
+    if (expected.mtimeNs === '0') return [];
+    if (isFinal(name)) return [expected];
+    if (notes === undefined) return [];
+    // After a power failure the notes may be older than the files.
+    if (!notes.sameBoot) return [];
+    const pending = notes.pending.get(name);
+    if (kind === 'replaced' || notes.replaced.has(name))
+      return pending === undefined ? [expected] : [expected, pending];
+    if (kind === 'growing' || kind === 'edited') return [expected];
+    if (kind === 'level' || kind === 'passing') return [];
+    // It may have been written after it was found, but not without a new time.
+    return file.mtimeNs === expected.mtimeNs && file.inode === expected.inode ? [expected] : [];
+  }
+
+  async #miss(name: string): Promise<void> {
+    const entry = await lstat(join(this.#directory, name)).catch(() => undefined);
+    this.#add(name, entry === undefined ? MISSING : 'is not a regular file');
+  }
+
+  async #compare(name: string, versions: readonly ListedFile[], grows: boolean): Promise<void> {
+    const path = join(this.#directory, name);
+    let problem: string | undefined;
+    for (const version of versions) {
+      problem = await compareFile(path, version, grows, this.#options.onRead);
+      if (problem === undefined) return;
+    }
+    if (problem !== undefined) this.#add(name, problem);
+  }
+
+  #add(name: string, problem: string): void {
+    this.#changed.push({ name, problem });
+  }
+}
+
+/** A clause about a file that is not as it was listed; undefined if it is. @param grows whether it may be longer */
+export async function compareFile(
   path: string,
-  expected: ListedFile,
-  { size }: Pick<ListedFile, 'size'>,
-  mayGrow: boolean,
+  expected: Pick<ListedFile, 'size' | 'crc32'>,
+  grows: boolean,
   onRead?: (bytes: number) => void,
 ): Promise<string | undefined> {
-  if (mayGrow ? size < expected.size : size !== expected.size)
-    return `has ${size} bytes instead of ${expected.size}`;
-  if (expected.crc32 === undefined) return undefined;
   try {
-    const crc = await crcOf(path, expected.size, onRead);
-    return crc === expected.crc32 ? undefined : 'is not as it was when the program ended';
+    const { size } = await stat(path);
+    if (grows ? size < expected.size : size !== expected.size)
+      return `has ${size} bytes instead of ${expected.size}`;
+    if (expected.crc32 === undefined) return undefined;
+    const crc = await crcOfFile(path, { to: expected.size, onRead });
+    return crc === expected.crc32 ? undefined : OTHER_CONTENT;
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? MISSING : `cannot be read: ${messageOf(error)}`;
   }
 }
 
-function factsOf({ size, mtimeNs, ino }: BigIntStats): Omit<ListedFile, 'crc32'> {
+function factsOf({ size, mtimeNs, ino }: BigIntStats): FileFacts {
   return { size: Number(size), mtimeNs: String(mtimeNs), inode: String(ino) };
 }
 
-function isUntouched(listed: ListedFile, file: Omit<ListedFile, 'crc32'>): boolean {
+/** Whether a file is the one that was listed, and was not written since. */
+export function isUntouched(listed: FileFacts, file: FileFacts): boolean {
   return listed.size === file.size && listed.mtimeNs === file.mtimeNs && listed.inode === file.inode;
-}
-
-/** CRC-32 of the first bytes of a file. */
-async function crcOf(path: string, length = Number.POSITIVE_INFINITY, onRead?: (bytes: number) => void) {
-  await using file = await openRegular(path);
-  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, Math.max(1, length)));
-  let crc = 0;
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, length - done), done);
-    if (bytesRead === 0) break;
-    crc = crc32(piece.subarray(0, bytesRead), crc);
-    done += bytesRead;
-    onRead?.(bytesRead);
-  }
-  return crc;
 }

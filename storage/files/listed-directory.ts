@@ -1,31 +1,43 @@
 import { join } from 'node:path';
 import { messageOf } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import { exists } from './exists.js';
-import { LIST_FILE, type ListedFile, type ListedFiles, readFileList, writeFileList } from './file-list.js';
-import { compareFiles, listFiles } from './list-files.js';
+import { LIST_FILE } from './file-kinds.js';
+import { type ListedFile, type ListedFiles, readFileList, writeFileList } from './file-list.js';
+import { type ChangedFile, compareFiles, listFiles } from './list-files.js';
+import { WatchedFiles } from './watched-files.js';
 
 /** A directory that was deleted in part has many files that are missing. */
 const MAX_SENTENCES = 20;
+/** Milliseconds between two looks at the files while a program runs. */
+const LOOK_MS = 2000;
+/** The looks take at most this part of the time. */
+const LOOK_SHARE = 100;
 
 /**
  * The list of the files of a data directory, from the start of the program that owns it to its end: compares the files
- * with it, notes that they change, and seals it again.
+ * with it, looks at them while the program runs, and seals it again.
  */
 export class ListedDirectory implements AsyncDisposable {
   readonly #directory: string;
-  readonly #files: Map<string, ListedFile>;
-  #started = false;
+  readonly #files: ListedFiles;
+  readonly #report: (sentence: string) => void;
+  readonly #mutex = new Mutex();
+  #watched: WatchedFiles | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #sentences = 0;
 
-  private constructor(directory: string, files: ListedFiles) {
+  private constructor(directory: string, files: ListedFiles, report: (sentence: string) => void) {
     this.#directory = directory;
-    this.#files = new Map(files);
+    this.#files = files;
+    this.#report = report;
   }
 
   /**
    * Compares the files of a directory with its list, before anything of it is opened. A directory without one gets a
    * list; it was made by an earlier version.
    *
-   * @param report receives sentences
+   * @param report receives sentences, also while the program runs
    */
   static async open(directory: string, report: (sentence: string) => void): Promise<ListedDirectory> {
     const list = await readFileList(directory);
@@ -39,31 +51,60 @@ export class ListedDirectory implements AsyncDisposable {
       await writeFileList(directory, { state: 'opened', files }).catch((error: unknown) =>
         report(`${path} cannot be written: ${messageOf(error)}`),
       );
-      return new ListedDirectory(directory, files);
+      return new ListedDirectory(directory, files, report);
     }
-    const { state, files } = list;
-    const changed = await compareFiles(directory, files, { state, quick: true });
-    for (const { name, problem } of changed.slice(0, MAX_SENTENCES))
-      report(`${join(directory, name)} ${problem}`);
-    if (changed.length > MAX_SENTENCES)
-      report(`${changed.length - MAX_SENTENCES} further files of ${directory} are not as they were listed`);
-    const opened = new ListedDirectory(directory, files);
-    for (const { name } of changed) opened.#files.delete(name);
+    const changed = await compareFiles(directory, list, { quick: true });
+    const files = new Map(list.files);
+    const opened = new ListedDirectory(directory, files, report);
+    opened.#say(changed);
+    for (const { name } of changed) files.delete(name);
     return opened;
   }
 
   /**
    * Notes that the files change from now on, and forgets those that were not as they were listed: they were reported.
-   * Until then a failure leaves the list as it was.
+   * Until then a failure leaves the list as it was. From now on {@link look} is called from time to time.
    */
   async start(): Promise<void> {
-    this.#started = true;
-    await writeFileList(this.#directory, { state: 'opened', files: this.#files }).catch(() => undefined);
+    this.#watched = new WatchedFiles(this.#directory, this.#files);
+    await this.look();
+    this.#wait(LOOK_MS);
   }
 
-  /** Seals the list. The caller has closed all files. On a full disk the list stays open. */
+  #wait(ms: number): void {
+    this.#timer = setTimeout(async () => {
+      const begin = performance.now();
+      await this.look();
+      if (this.#timer !== undefined) this.#wait(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - begin)));
+    }, ms).unref();
+  }
+
+  /** Notes what programs made, and reports what they did not. On a full disk, or without rights, later. */
+  async look(): Promise<void> {
+    await this.#mutex.runExclusive(async () => {
+      this.#say((await this.#watched?.look().catch(() => undefined)) ?? []);
+    });
+  }
+
+  #say(changed: readonly ChangedFile[]): void {
+    for (const { name, problem } of changed) {
+      this.#sentences++;
+      if (this.#sentences <= MAX_SENTENCES) this.#report(`${join(this.#directory, name)} ${problem}`);
+      else if (this.#sentences === MAX_SENTENCES + 1)
+        this.#report(`further files of ${this.#directory} are not as they were listed`);
+    }
+  }
+
+  /**
+   * Seals the list. The caller has closed all files. A file that was found to be damaged stays as it was, so that a
+   * check names it. On a full disk the list stays open.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#started) await sealFiles(this.#directory, this.#files).catch(() => undefined);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.look();
+    const watched = this.#watched;
+    if (watched !== undefined) await watched.seal((changed) => this.#say(changed)).catch(() => undefined);
   }
 }
 
@@ -74,6 +115,9 @@ async function hasStore(directory: string): Promise<boolean> {
 }
 
 /** Lists the files of a directory that no program has open. @throws system errors */
-export async function sealFiles(directory: string, former: ListedFiles = new Map()): Promise<void> {
+export async function sealFiles(
+  directory: string,
+  former: ReadonlyMap<string, ListedFile> = new Map(),
+): Promise<void> {
   await writeFileList(directory, { state: 'closed', files: await listFiles(directory, former) });
 }

@@ -1,8 +1,10 @@
-import { chmod, chown, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { exists } from './exists.js';
+import { renameNoted } from './note-change.js';
 import { syncPath } from './sync-path.js';
+import { writeAndRename } from './write-and-rename.js';
 
 /** The suffixes of SQLite's files of one database. */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
@@ -43,7 +45,7 @@ export async function replaceFile<T>(
     const result = await build(temporary);
     if (options.keepOwner === true) await copyOwner(path, temporary);
     await syncPath(temporary);
-    await rename(temporary, path);
+    await renameNoted(temporary, path);
     await syncPath(directory);
     return result;
   } catch (cause) {
@@ -65,23 +67,7 @@ export async function replaceContent(
   content: string | Uint8Array,
   mode = 0o666,
 ): Promise<void> {
-  const draft = `${path}.new`;
-  try {
-    await writeFile(draft, content, { mode, flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined);
-    throw withPath(error, draft);
-  }
-}
-
-/** Node names no file in the error of a write. */
-function withPath(error: unknown, path: string): unknown {
-  if (error instanceof Error && !('path' in error)) {
-    error.message += ` '${path}'`;
-    Object.assign(error, { path });
-  }
-  return error;
+  await writeAndRename(path, content, mode, (draft) => renameNoted(draft, path));
 }
 
 /**

@@ -130,7 +130,9 @@ export class Level implements AsyncDisposable {
       await opened.close();
       throw error;
     }
-    return new Level(directory, opened, multithreading);
+    const level = new Level(directory, opened, multithreading);
+    await level.#lengths.record();
+    return level;
   }
 
   /**

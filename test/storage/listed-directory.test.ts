@@ -43,7 +43,7 @@ async function check(directory: string): Promise<string[]> {
   const list = await readFileList(directory);
   if (list === undefined) return ['FILES is missing'];
   if (typeof list === 'string') return [`FILES ${list}`];
-  const changed = await compareFiles(directory, list.files, { state: list.state });
+  const changed = await compareFiles(directory, list);
   return changed.map(({ name, problem }) => `${name} ${problem}`);
 }
 

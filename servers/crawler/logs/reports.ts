@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 import { byteSize } from '../../web/values.js';
 import type { CrawlSnapshot, QueueReport } from '../control.js';
 import type { CrawlControl } from '../controller.js';
@@ -359,5 +360,6 @@ export async function writeEndReports(
 
 async function writeLines(path: string, lines: readonly string[], signal?: AbortSignal): Promise<void> {
   const text = Readable.from(lines.map((line) => `${line}\n`));
-  await pipeline(text, createWriteStream(path), { ...(signal && { signal }) });
+  const write = (draft: string) => pipeline(text, createWriteStream(draft), { ...(signal && { signal }) });
+  await replaceFile(path, write, { force: true });
 }

@@ -11,7 +11,7 @@ import { ifPresent } from '../../files/exists.js';
 import { fileIdentity, rememberVerified, verifiedCrc, wasVerified } from '../../files/file-identity.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { readLog } from './log-file.js';
-import { forgetLengths, shortenedLogs } from './log-lengths.js';
+import { forgetLengths, shortenedFiles } from './log-lengths.js';
 import { type ManifestState, readManifest } from './manifest.js';
 import { matchesSeal, readSeal } from './seal.js';
 import { verifyTable } from './table-file.js';
@@ -43,6 +43,8 @@ export interface InspectOptions {
   readonly maxBytes?: number;
   /** Read tables that this process has verified before, too. Default false. */
   readonly always?: boolean;
+  /** Compare the lengths of logs also in a copy, which may have been made while they grew. Default false. */
+  readonly copies?: boolean;
   /** Called after each file with the bytes read so far and in all. */
   readonly onProgress?: (done: number, total: number) => void;
   readonly signal?: AbortSignal | undefined;
@@ -89,6 +91,8 @@ class Inspection implements DatabaseReport {
   readonly cuts = new Map<string, number>();
   readonly unread = new Map<string, number>();
   bytes = 0;
+  /** The MANIFEST in use. */
+  #current = '';
   /** Of the last closing. */
   #sealed: FileSums = {};
   readonly #directory: string;
@@ -119,6 +123,7 @@ class Inspection implements DatabaseReport {
       return undefined;
     }
     const manifest = name.trimEnd();
+    this.#current = manifest;
     const seal = await readSeal(this.#directory).catch((error: unknown) => {
       this.#unreadable('SEAL', error);
       return undefined;
@@ -168,8 +173,9 @@ class Inspection implements DatabaseReport {
     if (logNumber > 0 && !logs.some(({ number }) => number === logNumber)) {
       this.add(fileName(logNumber, 'log'), 'it is missing');
     }
-    for (const { number, problem } of await shortenedLogs(this.#directory, logNumber))
-      this.add(fileName(number, 'log'), problem);
+    const { copies = false } = this.#options;
+    const options = { logNumber, manifest: this.#current, copies };
+    for (const { file, problem } of await shortenedFiles(this.#directory, options)) this.add(file, problem);
     let next: bigint | undefined;
     let missing = false;
     for (const { name } of logs.sort((a, b) => a.number - b.number)) {

@@ -1,9 +1,11 @@
 // The file LENGTHS beside the logs of an open database: how far they were written. It tells a log that a crash
 // cut from one that lost its end later. A seal (seal.ts) does so for a database that was closed.
 import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, StorageError } from '../../../protocols/errors.js';
+import { exists } from '../../files/exists.js';
+import { hasFileList } from '../../files/file-list.js';
 import { readRegular } from '../../files/regular-file.js';
 
 /** LevelDB leaves files alone whose names are not its own. */
@@ -17,6 +19,10 @@ const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
 interface Lengths {
   /** The start of the machine; '' if the system does not tell. */
   readonly boot: string;
+  /** Whether the directory around the database has a list of its files; absent in those of an earlier version. */
+  readonly listed?: boolean;
+  /** The MANIFEST in use, with the bytes that were written; LevelDB flushes it itself. */
+  readonly manifest?: { readonly name: string; readonly inode: number; readonly written: number };
   readonly logs: readonly {
     readonly number: number;
     readonly inode: number;
@@ -56,6 +62,12 @@ export async function measureLogs(
   return logs;
 }
 
+async function measureManifest(directory: string): Promise<Pick<Lengths, 'manifest'>> {
+  const name = (await readRegular(join(directory, 'CURRENT'))).toString('latin1').trimEnd();
+  const { ino, size } = await stat(join(directory, name));
+  return { manifest: { name, inode: ino, written: size } };
+}
+
 /** Keeps the file LENGTHS of one open database. Its writes are not flushed: an older content claims less. */
 export class LogLengths {
   readonly #directory: string;
@@ -82,6 +94,8 @@ export class LogLengths {
         if (!logs.some((log) => log.number === number)) this.#flushed.delete(number);
       const lengths: Lengths = {
         boot: await bootId(),
+        listed: await hasFileList(dirname(this.#directory)),
+        ...(await measureManifest(this.#directory)),
         logs: logs.map(({ number, inode, size }) => ({
           number,
           inode,
@@ -115,30 +129,61 @@ async function readLengths(directory: string): Promise<Lengths | undefined> {
   const [, sum, json] = /^([0-9a-f]{8}) (\{.*\}) *$/.exec(text) ?? [];
   if (json === undefined || crc32(json).toString(16).padStart(8, '0') !== sum) return undefined;
   // Its checksum says that this is what was written.
-  return JSON.parse(json) as Lengths;
+  return text.length === SECTOR_BYTES ? (JSON.parse(json) as Lengths) : undefined;
 }
 
-/**
- * Returns the logs that are shorter than they were: a crash did not lose the missing part.
- *
- * @param logNumber the number of the oldest log in use
- */
-export async function shortenedLogs(
+/** What is wrong with the file LENGTHS itself; undefined if it can be read, or is missing. */
+export async function lengthsProblem(directory: string): Promise<string | undefined> {
+  if (!(await exists(join(directory, LENGTHS_FILE)))) return undefined;
+  return (await readLengths(directory)) === undefined ? `${LENGTHS_FILE}: it is damaged` : undefined;
+}
+
+/** Whether the directory around a database that was not closed had a list of its files. */
+export async function hadFileList(directory: string): Promise<boolean> {
+  return (await readLengths(directory))?.listed === true;
+}
+
+export interface ShortenedOptions {
+  /** The number of the oldest log in use. */
+  readonly logNumber: number;
+  /** The MANIFEST in use. */
+  readonly manifest: string;
+  /** Also compare a copy of the files, which may have been made while they grew. Default false. */
+  readonly copies?: boolean;
+}
+
+/** Returns the files that are shorter than they were: a crash did not lose the missing part. */
+export async function shortenedFiles(
   directory: string,
-  logNumber: number,
-): Promise<{ readonly number: number; readonly problem: string }[]> {
+  { logNumber, manifest, copies = false }: ShortenedOptions,
+): Promise<{ readonly file: string; readonly problem: string }[]> {
   const lengths = await readLengths(directory);
   if (lengths === undefined) return [];
   const present = new Map((await measureLogs(directory)).map((log) => [log.number, log]));
   const isSameRun = lengths.boot !== '' && lengths.boot === (await bootId());
-  return lengths.logs.flatMap(({ number, inode, written, flushed }) => {
+  const found = lengths.logs.flatMap(({ number, inode, written, flushed }) => {
     const log = present.get(number);
     // A copy is another file: it may have been made while the log grew.
-    const expected = isSameRun && (log === undefined || log.inode === inode) ? written : flushed;
+    const expected = isSameRun && (copies || log === undefined || log.inode === inode) ? written : flushed;
     if (number < logNumber || expected === 0 || (log?.size ?? 0) >= expected) return [];
     const problem = log === undefined ? 'it is missing' : `it has ${log.size} bytes instead of ${expected}`;
-    return [{ number, problem }];
+    return [{ file: `${String(number).padStart(6, '0')}.log`, problem }];
   });
+  const known = lengths.manifest;
+  if (!isSameRun || known === undefined) return found;
+  if (known.name !== manifest) {
+    const isOlder = numberOf(manifest) < numberOf(known.name);
+    return isOlder
+      ? [...found, { file: 'CURRENT', problem: `it names ${manifest} instead of ${known.name}` }]
+      : found;
+  }
+  const { size, ino } = await stat(join(directory, manifest));
+  if (size >= known.written || !(copies || ino === known.inode)) return found;
+  return [...found, { file: manifest, problem: `it has ${size} bytes instead of ${known.written}` }];
+}
+
+function numberOf(manifest: string): number {
+  return Number(/\d+$/.exec(manifest)?.[0] ?? 0);
 }
 
 /** Forgets the lengths, before a log is shortened on purpose, or after the database was sealed. */

@@ -1,0 +1,203 @@
+// The files of a data directory while its program runs: what it makes is noted in the list, and what is lost, changed
+// or added by others is found.
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFinal, isForeign, kindOf, LIST_FILE, mayGrow } from './file-kinds.js';
+import {
+  appendNotes,
+  type FileFacts,
+  formatNote,
+  formatRemoval,
+  type ListedFile,
+  type ListedFiles,
+  NoteReader,
+  stateInFile,
+  writeFileList,
+} from './file-list.js';
+import { crcOfFile } from './file-sum.js';
+import {
+  ADDED,
+  type ChangedFile,
+  compareFile,
+  findFiles,
+  isUntouched,
+  listFiles,
+  MISSING,
+} from './list-files.js';
+import { isLoss, movedTo } from './lost-files.js';
+
+/** Larger files are compared by their size, and by their own checksums. */
+const MAX_SUMMED_BYTES = 16 << 20;
+/** Notes after which the list is written anew. */
+const MAX_NOTES_BYTES = 256 << 10;
+
+export class WatchedFiles {
+  readonly #directory: string;
+  readonly #files: Map<string, ListedFile>;
+  /** As they were listed, of files that were found to be missing or changed; undefined for those that were added. */
+  readonly #damaged = new Map<string, ListedFile | undefined>();
+  /** Files that were found once, and not summed yet. */
+  readonly #drafts = new Map<string, FileFacts>();
+  readonly #reader: NoteReader;
+  /** Bytes of the list that were read. */
+  #read = 0;
+  /** Bytes of the list when it was written; 0 before. */
+  #written = 0;
+  /** Where its notes begin. */
+  #notes = 0;
+  #isFirst = true;
+
+  constructor(directory: string, files: ListedFiles) {
+    this.#directory = directory;
+    this.#files = new Map(files);
+    this.#reader = new NoteReader(this.#files);
+  }
+
+  /** Notes what is new. Returns what was found since the last call. @throws system errors */
+  async look(): Promise<ChangedFile[]> {
+    const changed: ChangedFile[] = [];
+    if (this.#written === 0 || this.#read - this.#written > MAX_NOTES_BYTES) await this.#write();
+    const state = await stateInFile(this.#directory);
+    if (state !== 'opened') {
+      // Another program, or a full disk: its changes are not noted.
+      if (state !== 'shared')
+        changed.push({ name: LIST_FILE, problem: state === 'absent' ? MISSING : 'was changed' });
+      await this.#write();
+    }
+    const before = new Map(this.#files);
+    const found = await findFiles(this.#directory);
+    // Whatever was replaced before the files were found has its note.
+    await this.#readNotes();
+    let notes = '';
+    const isSame = (name: string): boolean =>
+      this.#files.get(name) === before.get(name) && !this.#reader.pending.has(name);
+    for (const [name, listed] of before) {
+      if (found.has(name) || !isSame(name) || this.#damaged.has(name)) continue;
+      if (isLoss(name, this.#files, found)) changed.push(this.#damage(name, MISSING));
+      else {
+        const to = movedTo(name, this.#files, found);
+        notes += formatRemoval(name);
+        this.#files.delete(name);
+        if (to !== undefined) this.#files.set(to, listed);
+      }
+    }
+    for (const [name, { device: _, ...file }] of found) {
+      if (!isSame(name) || this.#damaged.has(name)) continue;
+      const listed = this.#files.get(name);
+      if (listed === undefined && !this.#isFirst && isForeign(name)) {
+        this.#damaged.set(name, undefined);
+        changed.push({ name, problem: ADDED });
+        continue;
+      }
+      const problem = await this.#problemOf(name, listed, file);
+      if (problem !== undefined && isSame(name)) changed.push(this.#damage(name, problem));
+      else {
+        const next = await this.#next(name, listed, file);
+        if (next === listed || next === undefined) continue;
+        notes += formatNote('=', name, next);
+        this.#files.set(name, next);
+      }
+    }
+    this.#isFirst = false;
+    if (notes !== '') await appendNotes(this.#directory, notes, this.#notes);
+    return changed;
+  }
+
+  #damage(name: string, problem: string): ChangedFile {
+    this.#damaged.set(name, this.#files.get(name));
+    return { name, problem };
+  }
+
+  /** A clause about a file that its program does not change so. */
+  async #problemOf(
+    name: string,
+    listed: ListedFile | undefined,
+    file: FileFacts,
+  ): Promise<string | undefined> {
+    if (listed === undefined || listed.mtimeNs === '0' || isUntouched(listed, file)) return undefined;
+    const kind = kindOf(name);
+    if (kind !== 'replaced' && !isFinal(name) && !this.#reader.replaced.has(name)) return undefined;
+    if (kind === 'growing' || kind === 'level') return undefined;
+    return await compareFile(join(this.#directory, name), listed, false);
+  }
+
+  /** What the list says of a file from now on. */
+  async #next(
+    name: string,
+    listed: ListedFile | undefined,
+    file: FileFacts,
+  ): Promise<ListedFile | undefined> {
+    const kind = kindOf(name);
+    const path = join(this.#directory, name);
+    if (kind === 'level' || kind === 'passing')
+      return listed ?? { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode };
+    if (listed !== undefined && isUntouched(listed, file)) return listed;
+    if (kind === 'growing') return await this.#grown(path, listed, file);
+    // A file that is being written is compared from the second time on that it is the same.
+    const draft = this.#drafts.get(name);
+    if (draft === undefined || !isUntouched(draft, file)) {
+      this.#drafts.set(name, file);
+      return listed?.mtimeNs === '0'
+        ? listed
+        : { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode };
+    }
+    this.#drafts.delete(name);
+    return {
+      ...file,
+      crc32: file.size > MAX_SUMMED_BYTES ? undefined : await crcOfFile(path, { to: file.size }),
+    };
+  }
+
+  async #grown(path: string, listed: ListedFile | undefined, file: FileFacts): Promise<ListedFile> {
+    const isLonger =
+      listed !== undefined &&
+      listed.mtimeNs !== '0' &&
+      listed.inode === file.inode &&
+      file.size >= listed.size;
+    const from = isLonger && listed.crc32 !== undefined ? listed.size : 0;
+    if (file.size - from > MAX_SUMMED_BYTES || (isLonger && listed.crc32 === undefined))
+      return { ...file, crc32: undefined };
+    const crc = await crcOfFile(path, { from, to: file.size, before: from === 0 ? 0 : (listed?.crc32 ?? 0) });
+    return { ...file, crc32: crc };
+  }
+
+  async #write(): Promise<void> {
+    const { size, notes } = await writeFileList(this.#directory, { state: 'opened', files: this.#files });
+    this.#written = size;
+    this.#notes = notes;
+    this.#read = size;
+  }
+
+  /** Applies what this process and others noted. */
+  async #readNotes(): Promise<void> {
+    await using file = await open(join(this.#directory, LIST_FILE), 'r');
+    const { size } = await file.stat();
+    if (size <= this.#read) return;
+    const bytes = Buffer.alloc(size - this.#read);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, this.#read);
+    const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+    this.#reader.push(bytes.toString('utf8', 0, end));
+    this.#read += end;
+  }
+
+  /** Seals the list; files that were found to be damaged stay as they were listed. @throws system errors */
+  async seal(report: (changed: readonly ChangedFile[]) => void): Promise<void> {
+    const files = await listFiles(this.#directory, this.#files);
+    for (const [name, listed] of this.#files) {
+      const file = files.get(name);
+      // The beginning of a log is as it was.
+      if (!mayGrow(name) || file === undefined || listed.crc32 === undefined || isUntouched(listed, file))
+        continue;
+      if (this.#damaged.has(name) || file.size < listed.size) continue;
+      const problem = await compareFile(join(this.#directory, name), listed, true);
+      if (problem === undefined) continue;
+      report([{ name, problem }]);
+      this.#damaged.set(name, listed);
+    }
+    for (const [name, listed] of this.#damaged) {
+      if (listed === undefined) files.delete(name);
+      else files.set(name, listed);
+    }
+    await writeFileList(this.#directory, { state: 'closed', files });
+  }
+}
