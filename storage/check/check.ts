@@ -26,6 +26,7 @@ import { readSeal } from '../level/verify/seal.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
+import { checkIndexPages } from './index-pages.js';
 import { checkRowSums } from './row-checksums.js';
 
 export interface CheckOptions {
@@ -229,8 +230,9 @@ async function checkPointer(directory: string): Promise<string[]> {
   ];
 }
 
-/** Compares CURRENT and the state of the index in use. */
+/** Compares CURRENT and the state of the index in use, and the pages of an index whose Broker was killed. */
 async function checkIndexes(directory: string): Promise<string[]> {
   const problem = await indexProblem(directory);
-  return problem === undefined ? [] : [problem];
+  const pages = await checkIndexPages(directory);
+  return problem === undefined ? pages : [problem, ...pages];
 }

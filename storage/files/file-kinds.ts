@@ -16,7 +16,7 @@ const APPENDED = /^crawl\/(?:logs|warc)\/[^/]+(?:\.log|\.gz|\.cdxj|\.open)$/;
 const EDITED = /\.(?:cf|conf|xml|sh|css|html?)$|^(?:RunGatherer|RunGatherd|RunBroker)$/;
 /** Files that are written once: while the list is open, they are those that are listed, or gone. */
 const FINAL =
-  /^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?$|\.cp\d+-\d+$/;
+  /^reserve$|^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?$|\.cp\d+-\d+$/;
 /** Every replacement of such a file is noted in the list (note-change.ts). */
 const REPLACED =
   /^(?:generations|references|index)\/CURRENT$|^index\/\d+\/state\.json$|^admin\/LAST-COLLECTION$|^crawl\/(?:restored\.json|reports\/[^/]+)$/;

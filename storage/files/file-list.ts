@@ -2,7 +2,7 @@
 // directory ends, so that a file is noticed that is missing, changed or added. While the program runs it notes what it
 // makes, replaces and removes in lines at the end, so that the list is also true after kill -9.
 //
-//     harvest-files 1 closed                      or `opened`, or `shared`: another program has changed files, too
+//     harvest-files 1 closed                      or `active`: its program notes its changes; or `opened`: others do not
 //     CRC-32 size mtime-in-ns inode "name"        a line for each file, sorted by name
 //     sum CRC-32                                  of the lines between
 //     n bytes bytes                               at least that many has the file: it is twice there, and changed in place
@@ -21,10 +21,10 @@ import { syncPath } from './sync-path.js';
 import { writeAndRename } from './write-and-rename.js';
 
 /**
- * `closed`: no program has the directory; `opened`: one has, or it was killed; `shared`: others changed files, so that
- * the lines at the end may lack some. Of the same length in the file.
+ * `closed`: no program has the directory; `active`: one has, or it was killed; `opened`: one has that notes nothing.
+ * Of the same length in the file.
  */
-export type ListState = 'closed' | 'opened' | 'shared';
+export type ListState = 'closed' | 'opened' | 'active';
 
 export interface ListedFile {
   /** Bytes. */
@@ -51,7 +51,7 @@ export type FoundFiles = ReadonlyMap<string, FileFacts & { readonly device: stri
 export interface FileList {
   readonly state: ListState;
   readonly files: ListedFiles;
-  /** What the owner noted; undefined unless the state is `opened`. */
+  /** What the owner noted; undefined unless the state is `active`. */
   readonly notes?: ListNotes | undefined;
 }
 
@@ -71,7 +71,7 @@ const HEAD = 'harvest-files 1 ';
 const HEADS: Readonly<Record<ListState, string>> = {
   closed: `${HEAD}closed\n`,
   opened: `${HEAD}opened\n`,
-  shared: `${HEAD}shared\n`,
+  active: `${HEAD}active\n`,
 };
 const HEAD_BYTES = HEADS.closed.length;
 const LINE = /^(-|[0-9a-f]{8}) (\d+) (\d+) (\d+) (".*")$/;
@@ -125,7 +125,8 @@ function parseFileList(text: string, currentBoot: string): FileList | undefined 
     if (bytes === undefined || !read.push(notes.slice(LENGTH_BYTES))) return undefined;
     read.torn ||= Buffer.byteLength(text) < Number(bytes);
   }
-  return { state, files, notes: state === 'opened' && read.isOwned ? read : undefined };
+  if (state === 'opened') return { state, files };
+  return read.isOwned ? { state, files, notes: read } : undefined;
 }
 
 function parseLine(line: string): [string, ListedFile] {
@@ -187,7 +188,7 @@ export class NoteReader implements ListNotes {
 
 function stateOf(text: string): ListState | undefined {
   const head = text.slice(0, HEAD_BYTES);
-  const states: ListState[] = ['closed', 'opened', 'shared'];
+  const states: ListState[] = ['closed', 'opened', 'active'];
   return states.find((state) => HEADS[state] === head);
 }
 
@@ -209,7 +210,7 @@ export function formatNote(kind: '?' | '+' | '=', name: string, file: ListedFile
 export const formatRemoval = (name: string): string => noteLine(`- ${JSON.stringify(name)}`);
 
 /**
- * Replaces the list of a directory; an open one belongs to this process then, which notes its changes.
+ * Replaces the list of a directory; an active one belongs to this process then.
  *
  * @returns its bytes, and where its notes begin
  * @throws system errors; the former list stays then
@@ -221,12 +222,12 @@ export async function writeFileList(
   const lines = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   const body = lines.map(([name, file]) => `${formatLine(name, file)}\n`).join('');
   const sealed = `${HEADS[state]}${body}${sumLine(body)}`;
-  const owner = state === 'opened' ? noteLine(`b ${await bootId()} ${process.pid}`) : '';
+  const owner = state === 'active' ? noteLine(`b ${await bootId()} ${process.pid}`) : '';
   const bytes = Buffer.byteLength(sealed);
   const size = bytes + LENGTH_BYTES + owner.length;
   await writeAndRename(
     join(directory, LIST_FILE),
-    state === 'opened' ? `${sealed}${lengthLine(size)}${owner}` : sealed,
+    state === 'active' ? `${sealed}${lengthLine(size)}${owner}` : sealed,
   );
   await syncPath(directory);
   return { size, notes: bytes };
@@ -251,7 +252,7 @@ export async function appendNotes(directory: string, notes: string, start?: numb
     const { size } = await file.stat();
     await file.write(lengthLine(size), position, 'latin1');
   } catch {
-    await writeHead(directory, 'shared').catch(() => undefined);
+    await writeHead(directory, 'opened').catch(() => undefined);
   }
 }
 
@@ -278,7 +279,7 @@ export async function hasFileList(directory: string): Promise<boolean> {
 export async function openFileList(directory: string): Promise<void> {
   const state = await stateInFile(directory);
   if (state === 'closed') await writeHead(directory, 'opened');
-  else if (state === 'opened' && !(await isOwn(directory))) await writeHead(directory, 'shared');
+  else if (state === 'active' && !(await isOwn(directory))) await writeHead(directory, 'opened');
 }
 
 /** Whether this process has the list open, and notes its changes. */

@@ -48,7 +48,7 @@ export class ListedDirectory implements AsyncDisposable {
       else if (isUsed)
         report(`${path} is missing, as in the data of an earlier version; it is written again`);
       const files: ListedFiles = new Map();
-      await writeFileList(directory, { state: 'opened', files }).catch((error: unknown) =>
+      await writeFileList(directory, { state: 'active', files }).catch((error: unknown) =>
         report(`${path} cannot be written: ${messageOf(error)}`),
       );
       return new ListedDirectory(directory, files, report);

@@ -26,7 +26,7 @@ async function placeOf(path: string): Promise<Place | undefined> {
     const name = relative(directory, absolute).split(sep).join('/');
     if (isUnlisted(name)) return undefined;
     const state = await stateInFile(directory).catch(() => 'absent' as const);
-    if (state !== 'absent') return state === 'opened' ? { directory, name } : undefined;
+    if (state !== 'absent') return state === 'active' ? { directory, name } : undefined;
   }
   return undefined;
 }

@@ -24,7 +24,7 @@ import {
   listFiles,
   MISSING,
 } from './list-files.js';
-import { isLoss, movedTo } from './lost-files.js';
+import { isLoss } from './lost-files.js';
 
 /** Larger files are compared by their size, and by their own checksums. */
 const MAX_SUMMED_BYTES = 16 << 20;
@@ -58,9 +58,9 @@ export class WatchedFiles {
     const changed: ChangedFile[] = [];
     if (this.#written === 0 || this.#read - this.#written > MAX_NOTES_BYTES) await this.#write();
     const state = await stateInFile(this.#directory);
-    if (state !== 'opened') {
+    if (state !== 'active') {
       // Another program, or a full disk: its changes are not noted.
-      if (state !== 'shared')
+      if (state !== 'opened')
         changed.push({ name: LIST_FILE, problem: state === 'absent' ? MISSING : 'was changed' });
       await this.#write();
     }
@@ -70,15 +70,13 @@ export class WatchedFiles {
     await this.#readNotes();
     let notes = '';
     const isSame = (name: string): boolean =>
-      this.#files.get(name) === before.get(name) && !this.#reader.pending.has(name);
-    for (const [name, listed] of before) {
+      isEqual(this.#files.get(name), before.get(name)) && !this.#reader.pending.has(name);
+    for (const name of before.keys()) {
       if (found.has(name) || !isSame(name) || this.#damaged.has(name)) continue;
-      if (isLoss(name, this.#files, found)) changed.push(this.#damage(name, MISSING));
+      if (await isLoss(this.#directory, name, this.#files, found)) changed.push(this.#damage(name, MISSING));
       else {
-        const to = movedTo(name, this.#files, found);
         notes += formatRemoval(name);
         this.#files.delete(name);
-        if (to !== undefined) this.#files.set(to, listed);
       }
     }
     for (const [name, { device: _, ...file }] of found) {
@@ -162,7 +160,7 @@ export class WatchedFiles {
   }
 
   async #write(): Promise<void> {
-    const { size, notes } = await writeFileList(this.#directory, { state: 'opened', files: this.#files });
+    const { size, notes } = await writeFileList(this.#directory, { state: 'active', files: this.#files });
     this.#written = size;
     this.#notes = notes;
     this.#read = size;
@@ -200,4 +198,9 @@ export class WatchedFiles {
     }
     await writeFileList(this.#directory, { state: 'closed', files });
   }
+}
+
+function isEqual(a: ListedFile | undefined, b: ListedFile | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.crc32 === b.crc32 && isUntouched(a, b);
 }

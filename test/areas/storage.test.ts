@@ -23,5 +23,6 @@ import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';
 import '../storage/holder.test.js';
 import '../storage/listed-directory.test.js';
+import '../storage/watched-directory.test.js';
 import '../storage/make-directory.test.js';
 import '../storage/write-fully.test.js';

@@ -1,0 +1,233 @@
+// The list of a data directory while its program runs, and after kill -9: what the program made, replaced and removed
+// is known, so that anything else is named.
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { readFileList } from '../../storage/files/file-list.js';
+import { compareFiles } from '../../storage/files/list-files.js';
+import { ListedDirectory, sealFiles } from '../../storage/files/listed-directory.js';
+import { removeNoted } from '../../storage/files/note-change.js';
+import { replaceContent, replaceFile } from '../../storage/files/replace-file.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+
+function put(directory: string, name: string, content = `the content of ${name}\n`): void {
+  mkdirSync(dirname(join(directory, name)), { recursive: true });
+  writeFileSync(join(directory, name), content);
+}
+
+/** What a check says. */
+async function check(directory: string): Promise<string[]> {
+  const list = await readFileList(directory);
+  if (typeof list !== 'object') return [list === undefined ? 'FILES is missing' : `FILES ${list}`];
+  return (await compareFiles(directory, list)).map(({ name, problem }) => `${name} ${problem}`);
+}
+
+/** A directory whose program runs. */
+async function running(t: Test) {
+  const directory = await temporaryDirectory(t);
+  for (const name of [
+    'web.log',
+    'index/CURRENT',
+    'index/1/state.json',
+    'working/LENGTHS',
+    'working/LOGIN-KEY',
+    'reserve',
+  ])
+    put(directory, name);
+  await sealFiles(directory);
+  const sentences: string[] = [];
+  const listed = await ListedDirectory.open(directory, (sentence) =>
+    sentences.push(sentence.replace(`${directory}/`, '')),
+  );
+  await listed.start();
+  return { directory, listed, sentences };
+}
+
+/** As {@link running}, with what a run leaves; then it is killed. */
+async function killed(t: Test): Promise<string> {
+  const { directory, listed, sentences } = await running(t);
+  put(directory, 'log.errors');
+  appendFileSync(join(directory, 'web.log'), 'a line\n');
+  put(directory, 'generations/1/SEAL');
+  put(directory, 'crawl/warc/a.warc.gz');
+  mkdirSync(join(directory, 'crawl', 'reports'));
+  for (const round of [1, 2]) {
+    await replaceContent(join(directory, 'index/1/state.json'), `state ${round}\n`);
+    await replaceContent(join(directory, 'generations/CURRENT'), `${round}\n`);
+    await replaceFile(
+      join(directory, 'crawl/reports/hosts-report.txt'),
+      async (draft) => writeFileSync(draft, `report ${round}\n`),
+      { force: true },
+    );
+    await listed.look();
+  }
+  t.same(sentences, []);
+  const copy = `${directory}-killed`;
+  t.teardown(() => rmSync(copy, { recursive: true, force: true }));
+  cpSync(directory, copy, { recursive: true });
+  return copy;
+}
+
+const NAMES = [
+  'web.log',
+  'log.errors',
+  'index/CURRENT',
+  'index/1/state.json',
+  'generations/CURRENT',
+  'generations/1/SEAL',
+  'crawl/warc/a.warc.gz',
+  'crawl/reports/hosts-report.txt',
+  'working/LOGIN-KEY',
+  'reserve',
+];
+
+const DAMAGES: Readonly<Record<string, (path: string, bytes: Buffer) => void>> = {
+  missing: (path) => rmSync(path),
+  'cut by a byte': (path, bytes) => truncateSync(path, bytes.length - 1),
+  empty: (path) => truncateSync(path, 0),
+  'flipped at the begin': (path, bytes) => writeFileSync(path, flipped(bytes, 0)),
+  'flipped at the end': (path, bytes) => writeFileSync(path, flipped(bytes, bytes.length - 1)),
+  'an older version': (path, bytes) =>
+    writeFileSync(path, bytes.toString('latin1').replace('2', '1').slice(0, -2)),
+  'a directory': (path) => {
+    rmSync(path);
+    mkdirSync(path);
+  },
+  'a link': (path) => {
+    rmSync(path);
+    symlinkSync('/etc/hostname', path);
+  },
+};
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at]! ^= 1;
+  return copy;
+}
+
+t.test('after kill -9 every file, damaged in every way, is named', async (t) => {
+  const directory = await killed(t);
+  t.same(await check(directory), [], 'the kill itself is no damage');
+  for (const name of NAMES) {
+    const path = join(directory, name);
+    const bytes = readFileSync(path);
+    for (const [damage, make] of Object.entries(DAMAGES)) {
+      make(path, bytes);
+      t.match(await check(directory), [new RegExp(`^${name} `)], `${name}: ${damage}`);
+      rmSync(path, { recursive: true, force: true });
+      writeFileSync(path, bytes);
+    }
+    if (/log/.test(name)) continue;
+    appendFileSync(path, 'x');
+    t.match(await check(directory), [new RegExp(`^${name} `)], `${name}: longer`);
+    writeFileSync(path, bytes);
+  }
+  rmSync(join(directory, 'working/LENGTHS'));
+  t.same(await check(directory), ['working/LENGTHS is missing']);
+});
+
+t.test('an older version of a file that was replaced', async (t) => {
+  const directory = await killed(t);
+  writeFileSync(join(directory, 'index/1/state.json'), 'state 1\n');
+  writeFileSync(join(directory, 'generations/CURRENT'), '1\n');
+  t.same(
+    await check(directory),
+    [
+      'generations/CURRENT is not as it was when the program ended',
+      'index/1/state.json is not as it was when the program ended',
+    ].sort((a, b) => Number(a.startsWith('gen')) - Number(b.startsWith('gen'))),
+  );
+});
+
+t.test('after kill -9 a file that no program made is named', async (t) => {
+  const directory = await killed(t);
+  for (const name of ['unknown.bin', '999999.ldb', 'working/unknown', 'index/unknown', 'admin.old.txt']) {
+    put(directory, name);
+    t.same(await check(directory), [`${name} was added: it is not in the list of files`]);
+    rmSync(join(directory, name));
+  }
+  for (const name of ['new.log', 'working/000009.ldb', 'generations/2/SUMS', 'broker.conf', 'web.log.1.gz'])
+    put(directory, name);
+  t.same(await check(directory), [], 'what a program may have made right before');
+});
+
+t.test('the list itself, cut off after kill -9', async (t) => {
+  const directory = await killed(t);
+  const path = join(directory, 'FILES');
+  const bytes = readFileSync(path);
+  for (let length = bytes.length - 1; length >= 0; length -= 1 + (length >> 3)) {
+    truncateSync(path, length);
+    t.match(
+      await check(directory),
+      [/^FILES (?:is damaged|was cut off)/],
+      `${length} of ${bytes.length} bytes`,
+    );
+    writeFileSync(path, bytes);
+  }
+  for (let at = 0; at < bytes.length; at += 7) {
+    writeFileSync(path, flipped(bytes, at));
+    t.not((await check(directory)).length, 0, `a bit of byte ${at}`);
+  }
+});
+
+t.test('what its programs do is no damage', async (t) => {
+  const { directory, listed, sentences } = await running(t);
+  renameSync(join(directory, 'web.log'), join(directory, 'web.log.1'));
+  put(directory, 'web.log', 'a new log\n');
+  put(directory, 'generations/1/SUMS');
+  await listed.look();
+  rmSync(join(directory, 'generations/1'), { recursive: true });
+  put(directory, 'generations/2/SUMS');
+  put(directory, 'index/1/index.sqlite');
+  await listed.look();
+  appendFileSync(join(directory, 'index/1/index.sqlite'), 'more');
+  put(directory, 'admin/broker.conf');
+  await removeNoted(join(directory, 'reserve'));
+  await listed.look();
+  await listed.look();
+  t.same(sentences, []);
+  t.same(await check(directory), []);
+  await listed[Symbol.asyncDispose]();
+  t.same(await check(directory), []);
+});
+
+t.test('damage while the program runs is reported, and named by a check after its end', async (t) => {
+  const { directory, listed, sentences } = await running(t);
+  put(directory, 'crawl/warc/a.warc.gz');
+  await listed.look();
+  await listed.look();
+  rmSync(join(directory, 'web.log'));
+  writeFileSync(join(directory, 'index/CURRENT'), '9\n');
+  writeFileSync(join(directory, 'crawl/warc/a.warc.gz'), 'other');
+  put(directory, 'working/unknown');
+  await listed.look();
+  await listed.look();
+  const expected = [
+    'crawl/warc/a.warc.gz has 5 bytes instead of 36',
+    'index/CURRENT has 2 bytes instead of 29',
+    'web.log is missing',
+    'working/unknown was added: it is not in the list of files',
+  ];
+  t.same(sentences.toSorted(), expected);
+  await listed[Symbol.asyncDispose]();
+  t.same((await check(directory)).toSorted(), expected);
+});
+
+t.test('a list that is removed while the program runs is reported and written again', async (t) => {
+  const { directory, listed, sentences } = await running(t);
+  rmSync(join(directory, 'FILES'));
+  await listed.look();
+  t.same(sentences, ['FILES is missing']);
+  t.same(await check(directory), []);
+  await listed[Symbol.asyncDispose]();
+});
