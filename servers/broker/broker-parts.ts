@@ -83,6 +83,7 @@ export async function openParts(
   const store = opened.adopt(await reserve.open(() => BrokerStore.open(storeDirectory, { now })), (store) =>
     store.close(),
   );
+  await files.start();
   await repairStoredTimes({ store, log, now });
   const indexer = opened.adopt(
     await reserve.open(async () =>
@@ -127,7 +128,6 @@ export async function openParts(
       `the disk of ${directory} is full; the broker serves the stored objects, and stores no new ones`,
     );
   await reserve.hold();
-  await files.start();
   return { store, indexer, keeper, events, settings, timetable, log, debug, now, closing };
 }
 

@@ -218,6 +218,7 @@ export class Gatherer implements AsyncDisposable {
       await ListedDirectory.open(directory, (sentence) => onProblem(new StorageError(sentence))),
     );
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
+    await files.start();
     await repairTimes(store, presentOf(options), onProblem);
     const schemes = ownSchemes(config, options.fetchers);
     const essenceOptions = {
@@ -265,7 +266,6 @@ export class Gatherer implements AsyncDisposable {
       }),
       (opened) => opened.close(),
     );
-    await files.start();
     const renamed = await store.renameUrls(
       (url) => resolveUrl(url, undefined, order?.settings.urlForm),
       options.now?.() ?? Math.floor(Date.now() / 1000),

@@ -1,7 +1,7 @@
 // Reserved disk space, released so that startup works on a full disk: opening a database writes.
 import { open, stat, statfs } from 'node:fs/promises';
 import { isDiskFull } from '../../protocols/errors.js';
-import { removeNoted } from './note-change.js';
+import { noteChange, removeNoted } from './note-change.js';
 
 /**
  * Enough for LevelDB, which turns its logs (4 MiB each) into tables when it opens them, and for the first pages
@@ -52,6 +52,7 @@ export class DiskReserve {
       const size = await sizeOf(this.#file);
       if (size >= this.#bytes) return;
       if (!this.#released && !(await this.#hasRoom())) return;
+      await noteChange(this.#file);
       await this.#fill(size);
       this.#released = false;
     } catch {

@@ -46,7 +46,12 @@ export async function renameNoted(draft: string, path: string): Promise<void> {
 
 /** Removes a file, which may be in a data directory, if it is there. @throws system errors */
 export async function removeNoted(path: string): Promise<void> {
+  await noteChange(path);
+  await rm(path, { force: true });
+}
+
+/** Notes that a file is written from now on, which else never changes: what it is then is found later. */
+export async function noteChange(path: string): Promise<void> {
   const place = await placeOf(path);
   if (place !== undefined) await appendNotes(place.directory, formatRemoval(place.name));
-  await rm(path, { force: true });
 }

@@ -103,6 +103,7 @@ attacks/console-floods             verify  15 measured servers/host servers/web
 attacks/cross-protocol             gate     3 timed    servers/host servers/gatherd servers/broker servers/refererd
 attacks/damaged-crawl-files        gate    15 exact    servers/crawler storage/seen
 attacks/damaged-crawls             gate    29 exact    servers/crawler storage/seen
+attacks/damaged-data               gate    30 seeded   storage servers/all-in-one
 attacks/damaged-files              gate     8 exact    storage
 attacks/damaged-generations        gate    15 exact    storage
 attacks/damaged-indexes            gate    15 exact    storage
@@ -150,6 +151,7 @@ attacks/store-check                gate    15 exact    storage
 attacks/store-repair               gate    26 exact    storage
 attacks/terminal                   gate    20 exact    servers/cli servers/gatherer
 attacks/urls-with-logins           gate    15 exact    servers/cli servers/gatherer
+slow/damaged-data                  verify 200 seeded   storage
 slow/essence-hostile               gate    16 exact    servers/essence
 slow/frontier-histories            gate    13 seeded   servers/crawler/frontier storage/seen
 slow/order-keys                    gate    30 timed    servers/crawler

@@ -30,7 +30,8 @@ function store(): Command {
 
 const CHECK_HELP = `
 Compares every file of a data directory with its list, FILES, which is sealed when the program of
-the directory ends: missing, changed and added files are named, also configurations that you edited.
+the directory ends, and notes its changes until then, so that it is right after kill -9, too:
+missing, changed and added files are named, also configurations that you edited.
 Logs may have grown; pid files, drafts, hidden files and LevelDB's LOG are ignored. Then reads every
 file below DIR that has checksums: stores, published generations and references, closed
 indexes; checkpoints, recovery journals, WARC files and seen filters of crawls. Then compares the
@@ -38,8 +39,8 @@ tables of each store: objects with the Registry and the lists of URLs and times,
 their URLs, counters with rows. Changes nothing. Stop the server first; only its published
 generations can be checked while it runs: name their directory.
 
-An index has checksums only if its Broker stopped normally; otherwise the Broker compares its pages
-when it starts. A damaged index needs no repair: the Broker makes it again.
+An index has checksums only if its Broker stopped normally; otherwise its pages are compared with
+each other. A damaged index needs no repair: the Broker makes it again.
 
 --json prints a line for each store: directory, kind, bytes, objects, problems, advice.
 
