@@ -26,7 +26,6 @@ import { readSeal } from '../level/verify/seal.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
-import { checkIndexPages } from './index-pages.js';
 import { checkRowSums } from './row-checksums.js';
 
 export interface CheckOptions {
@@ -230,9 +229,8 @@ async function checkPointer(directory: string): Promise<string[]> {
   ];
 }
 
-/** Compares CURRENT and the state of the index in use, and the pages of an index whose Broker was killed. */
+/** Compares CURRENT and the state of the index in use. */
 async function checkIndexes(directory: string): Promise<string[]> {
   const problem = await indexProblem(directory);
-  const pages = await checkIndexPages(directory);
-  return problem === undefined ? pages : [problem, ...pages];
+  return problem === undefined ? [] : [problem];
 }
