@@ -214,3 +214,18 @@ t.test('G-157 schedule spreads times, quotes words, and collects after each gath
   t.equal((await cli('schedule', broker)).code, 2, 'a Broker alone is refused');
   t.equal((await cli('schedule', '--user', 'a b', one)).code, 2);
 });
+
+t.test('G-103 init and doctor warn of objects that do not live until the next run', async (t) => {
+  const directory = t.testdir({ docs: DOCUMENTS });
+  const options = words`--yes --dont-run --name Short --index ${join(directory, 'docs')} ${await serverOptions(directory)}`;
+  const first = await cli('init', ...options);
+  t.equal(first.code, 0, first.stderr);
+  t.notMatch(first.stderr, /Warning/);
+  const file = join(directory, 'g', 'short.cf');
+  writeFileSync(file, `Time-To-Live: 86400\n${readFileSync(file, 'utf8')}`);
+  const sentence = /Time-To-Live: 86400 seconds are not longer than the Refresh-Rate/;
+  t.match((await cli('init', ...options)).stderr, sentence);
+  const examined = await cli('doctor', '--data', join(directory, 'g'));
+  t.match(examined.stdout, sentence);
+  t.match(examined.stdout, /^warning +lives /m);
+});

@@ -13,6 +13,7 @@ import { LOOPBACK } from '../../options/option-values.js';
 import { type PasswordSources, readPasswordOption } from '../../options/passwords.js';
 import { EXIT } from '../../output/exit.js';
 import { printableJson } from '../../output/printable.js';
+import { lifeWarningsOfFile } from '../../schedule/life-warnings.js';
 import { HARVEST_PROGRAM } from '../../start-program.js';
 import { type Answers, QUESTIONS } from '../answers.js';
 import { Dialogue } from '../dialogue.js';
@@ -61,6 +62,7 @@ export async function init(options: InitOptions): Promise<number> {
     return EXIT.ok;
   }
   const { written, kept } = await write(plan, answers, options, dialogue);
+  for (const warning of lifeWarningsOfFile(plan.gathererFile)) process.stderr.write(`Warning: ${warning}\n`);
   const mayStart = !options.dontRun && (await dialogue.confirm('Gather, and start both now?', true, true));
   const running = mayStart ? await start(plan, answers, options.json) : false;
   if (options.json) {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, statfs } from 'node:fs/promises';
+import { readdir, readFile, statfs } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../../../protocols/errors.js';
@@ -12,6 +12,7 @@ import { listenProblem } from '../../listen-problem.js';
 import { EXIT, RUN_PORTS } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
+import { lifeWarningsOfFile } from '../../schedule/life-warnings.js';
 import { packageVersion } from '../../version.js';
 
 /** A finding of a check. */
@@ -140,6 +141,9 @@ async function checkData(directory: string): Promise<Finding[]> {
         : { status: 'ok', check: 'processes', text: `process ${running.pid} runs here (${file})` },
     );
   }
+  const configurations = (await readdir(directory)).filter((name) => name.endsWith('.cf')).sort();
+  for (const text of configurations.flatMap((name) => lifeWarningsOfFile(join(directory, name))))
+    findings.push({ status: 'warning', check: 'lives', text });
   try {
     let stores = 0;
     for await (const store of findStores(directory)) if (store.database || store.generations) stores++;
