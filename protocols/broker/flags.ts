@@ -49,6 +49,9 @@ interface FlagPosition {
 /** BRK-2.23: the largest number of spelling errors in a request. */
 export const MAX_SPELLING_ERRORS = 8;
 
+/** BRK-2.27: the attribute of an object in a reply to `#index words most`: the words that it lacks. */
+export const MISSING_WORDS = 'Missing-Words';
+
 /** The largest number of `#attribute` flags; each costs a look-up in every object of the reply. */
 export const MAX_ATTRIBUTES = 256;
 
@@ -242,6 +245,10 @@ const INDEX_FLAGS = {
   contentOnly: choice('#index scope', ['object', 'content'], {
     rule: 'BRK-2.26',
     text: 'an extension of this kit: words without a tag search the whole object, or what a person reads of it',
+  }),
+  mostWords: choice('#index words', ['all', 'most'], {
+    rule: 'BRK-2.27',
+    text: 'an extension of this kit: find objects with all of the words, or with most of them',
   }),
   matchWord: present('#index matchword', { rule: 'BRK-2.20', text: 'match whole words only' }),
   errors: errorFlag,

@@ -16,6 +16,7 @@ export {
   indexFlags,
   MAX_ATTRIBUTES,
   MAX_SPELLING_ERRORS,
+  MISSING_WORDS,
   type QueryFlags,
   REQUEST_FLAGS,
   type RequestFlag,

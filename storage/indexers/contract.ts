@@ -22,6 +22,8 @@ export interface IndexerCapabilities {
   /** `less-than` and `greater-than` (BRK-2.17). */
   readonly comparison: boolean;
   readonly not: boolean;
+  /** Queries for most of their words (BRK-2.27); an engine without it finds the objects with all words. */
+  readonly mostWords: boolean;
   /** Hits have a score, and the best is first. */
   readonly score: boolean;
 }
@@ -38,6 +40,7 @@ export const MATCHER_CAPABILITIES: IndexerCapabilities = {
   regexp: true,
   comparison: true,
   not: true,
+  mostWords: false,
   score: false,
 };
 
@@ -56,6 +59,8 @@ export interface Hit {
   readonly oid: number;
   /** In the order of the object; empty if no lines were requested or only a `not` matched. */
   readonly lines: readonly MatchedLine[];
+  /** Of a query for most of its words: bit i is set if the object lacks word i of `plainWordsOf`; absent for 0. */
+  readonly lacks?: number;
   /** Higher is better; absent if the engine does not score this object. */
   readonly score?: number;
 }

@@ -45,4 +45,5 @@ export {
 } from './opensearch/opensearch-indexer.js';
 export type { PatternLimits } from './query/leaf.js';
 export type { QueryLimits } from './query/matcher.js';
+export { type PlainWord, type PlainWords, plainWordsOf } from './query/plain-words.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

@@ -256,6 +256,17 @@ t.test('query: what is no query searches its words; nothing with all words: most
   const most = await run('query', [`127.0.0.1:${port}`, 'x y z']);
   t.same(asked, ['x y z', '(x and y or z) or y and z', 'x or y or z']);
   t.match(most, { code: 0, stderr: 'query: Nothing has all of the words; these have most of them.\n' });
+  const asksForMost = '#index words most';
+  const mixed = await runQuery(
+    t,
+    '120 - http://a.test/1\n127 - Missing-Words 1\ny\n130 - object end\n120 - http://a.test/2\n130 - object end\n',
+    ['x y'],
+  );
+  t.match(mixed.received, asksForMost, 'one order of the matches with all and with most of the words');
+  t.equal(mixed.stdout, '1. http://a.test/1\n   without: y\n2. http://a.test/2\n');
+  t.equal(mixed.stderr, 'query: 1 of these 2 lack some of the words.\n');
+  for (const words of [['x'], ['--exact', 'x y'], ['x or y'], ['not x']])
+    t.notMatch((await runQuery(t, one, words)).received, asksForMost, words.join(' '));
   const exact = await runQuery(t, '101 - No objects matched your query.\n', ['--exact', 'x y']);
   t.match(exact, { code: 1, stderr: 'query: No objects matched your query.\n' });
 });

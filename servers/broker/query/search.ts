@@ -4,6 +4,7 @@ import {
   errorItem,
   fatalItem,
   indexFlags,
+  MISSING_WORDS,
   type Query,
   type QueryFlags,
   REPLY,
@@ -21,7 +22,13 @@ import {
   readOutline,
 } from '../../../protocols/soif/index.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
-import type { Hit, Indexer, MatchedLine } from '../../../storage/indexers/index.js';
+import {
+  type Hit,
+  type Indexer,
+  type MatchedLine,
+  type PlainWord,
+  plainWordsOf,
+} from '../../../storage/indexers/index.js';
 import { isAscii, largeLineBytes, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 import type { PageItem } from './page-items.js';
@@ -82,7 +89,7 @@ export async function* search(
   // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
   if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
 
-  const run = new SearchRun(query.kind, flags, parts, request, performance.now() + lifetime * 1000);
+  const run = new SearchRun(query, flags, parts, request, performance.now() + lifetime * 1000);
   try {
     const pages = query.kind === 'all' ? run.everything() : run.matching(query, lifetime * 1000);
     for await (const page of pages) yield page;
@@ -125,9 +132,12 @@ class SearchRun {
   readonly #wantLines: boolean;
   readonly #homePage: string;
   readonly #attributes: readonly string[];
+  /** BRK-2.27: the words of which an object may lack some, and those that objects lack by their OIDs. */
+  readonly #words: readonly PlainWord[];
+  readonly #missing = new Map<number, Uint8Array>();
 
   constructor(
-    kind: Query['kind'],
+    query: Query,
     readonly flags: QueryFlags,
     parts: SearchParts,
     readonly request: RequestContext,
@@ -141,9 +151,11 @@ class SearchRun {
     // BRK-3.2: whether this query requests its matched lines.
     this.#wantLines = flags.opaque === (opaqueMode === 'show');
     this.#attributes = distinctNames(flags.attributes);
+    const asksForMissing = flags.mostWords === true && this.#attributes.some(isMissingWords);
+    this.#words = asksForMissing && query.kind !== 'all' ? (plainWordsOf(query)?.words ?? []) : [];
     // BRK-8.11: without matched lines, which `#allb` never has, a result is an object, and `maxresult` counts
     // objects ("at most that many results").
-    const results = this.#wantLines && kind !== 'all' ? undefined : flags.maxResults;
+    const results = this.#wantLines && query.kind !== 'all' ? undefined : flags.maxResults;
     this.#maxObjects = Math.min(limit(maxResults), limit(flags.maxFiles), limit(results));
   }
 
@@ -215,8 +227,26 @@ class SearchRun {
       // `#since`: only objects updated after that time.
       if (this.flags.since !== undefined && entry.updateTime <= this.flags.since) return;
       found.push({ entry, lines: hit.lines });
+      this.#noteMissing(hit);
     });
     yield* this.#render(found);
+    this.#missing.clear();
+  }
+
+  #noteMissing({ oid, lacks = 0 }: Hit): void {
+    const missing = this.#words.filter((_, i) => (lacks & (1 << i)) !== 0);
+    if (missing.length > 0) this.#missing.set(oid, Buffer.from(missing.map(({ text }) => text).join(' ')));
+  }
+
+  /** BRK-2.27: what an object itself has by this name is not sent. */
+  #isMade(name: string): boolean {
+    return this.flags.mostWords === true && isMissingWords(name);
+  }
+
+  /** The value of an attribute that is not in the object itself. */
+  #madeValue(name: string, { oid, url }: RegistryEntry): Uint8Array | undefined {
+    if (name.toLowerCase() === 'url') return bytesOfUrl(url);
+    return isMissingWords(name) ? this.#missing.get(oid) : undefined;
   }
 
   async *#render(
@@ -290,11 +320,11 @@ class SearchRun {
     if (description !== undefined && description.end > description.start)
       items.push({ kind: 'description', value: NOTHING, large: rangeOfValue(description) });
     for (const name of this.#attributes) {
-      const found = attributeOf(outline, name);
+      const found = this.#isMade(name) ? undefined : attributeOf(outline, name);
+      const made = found === undefined ? this.#madeValue(name, entry) : undefined;
       if (found !== undefined)
         items.push({ kind: 'attribute', name, value: NOTHING, large: rangeOfValue(found) });
-      else if (name.toLowerCase() === 'url')
-        items.push({ kind: 'attribute', name, value: bytesOfUrl(entry.url) });
+      else if (made !== undefined) items.push({ kind: 'attribute', name, value: made });
     }
     for (const line of lines) items.push(opaqueItem(line, encoded?.get(line.text)));
     this.#end(lines, items);
@@ -367,7 +397,7 @@ class SearchRun {
     for (const name of this.#attributes) {
       // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an
       // attribute.
-      const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
+      const value = (this.#isMade(name) ? undefined : object.get(name)) ?? this.#madeValue(name, entry);
       if (value !== undefined) yield { item: { kind: 'attribute', name, value }, cost: value.length };
     }
   }
@@ -392,6 +422,10 @@ class SearchRun {
     else if (performance.now() >= this.#deadline) this.stopped ??= 'lifetime';
     return this.stopped !== undefined;
   }
+}
+
+function isMissingWords(name: string): boolean {
+  return name.toLowerCase() === MISSING_WORDS.toLowerCase();
 }
 
 /** BRK-4.8; `bytes` are those of a line that is not ASCII. */

@@ -36,7 +36,9 @@ export interface AskContext {
   readonly form: QueryForm;
   readonly target: QueryTarget;
   readonly paging: Paging;
-  readonly count: (query: Query, signal: AbortSignal) => Promise<FacetCounts | undefined>;
+  readonly count: (query: Query, form: QueryForm, signal: AbortSignal) => Promise<FacetCounts | undefined>;
+  /** Whether the Broker answers queries for most of their words (BRK-2.27). */
+  readonly hasMostWords: boolean;
 }
 
 /**
@@ -76,7 +78,7 @@ async function ask(
   const request = toRequest(form, limit, SHOWN_ATTRIBUTES);
   const message = queryMessage(whole.query, request, target.opaqueMode);
   const stop = new AbortController();
-  const counting = context.count(whole.query, AbortSignal.any([signal, stop.signal]));
+  const counting = context.count(whole.query, form, AbortSignal.any([signal, stop.signal]));
   try {
     const outcome = await queryBroker(form, whole.query, target, limit, signal);
     if (outcome.kind === 'refused') return { kind: 'refused', text: outcome.message, message };
@@ -96,6 +98,9 @@ async function askForgiving(
   limit: number,
   signal: AbortSignal,
 ): Promise<Answer | Refusal> {
+  // By another order, objects with few of the words would be first.
+  if (context.hasMostWords && reading.words > 1 && context.form.sort === 'by-rank')
+    return askForMost(context, reading, limit, signal);
   const strict = await ask(context, reading.all, limit, signal);
   if ('kind' in strict) return strict;
   const few = Math.min(FEW_OBJECTS, limit);
@@ -115,6 +120,26 @@ async function askForgiving(
   }
   const follows = least === undefined ? undefined : { objects: withAll, least };
   return { ...answer, forgiven: { reading, withAll: follows } };
+}
+
+/** Sends a query for objects with most of its words, in one order with those that have all. */
+async function askForMost(
+  context: AskContext,
+  reading: ForgivingQuery,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Answer | Refusal> {
+  const form: QueryForm = { ...context.form, mostWords: true };
+  const answer = await ask({ ...context, form }, reading.all, limit, signal);
+  if ('kind' in answer) return answer;
+  const { counts, results } = answer;
+  const isKnown = counts?.complete === true;
+  const some = results.hits.some(({ lacks }) => lacks !== undefined);
+  const inOneOrder = {
+    withAll: isKnown ? counts.withAll : undefined,
+    others: isKnown ? counts.objects - counts.withAll : undefined,
+  };
+  return { ...answer, forgiven: { reading, inOneOrder: some ? inOneOrder : undefined } };
 }
 
 /** The hits of a result, and after them those that only another one has. */

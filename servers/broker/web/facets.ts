@@ -30,6 +30,8 @@ export interface Facet {
 /** The counts of a whole result. */
 export interface FacetCounts {
   readonly objects: number;
+  /** Number of those that have all words, of a query for most of them. */
+  readonly withAll: number;
   /** False if counting stopped at a limit: every count is then a lower bound. */
   readonly complete: boolean;
   readonly facets: readonly Facet[];
@@ -39,7 +41,7 @@ export interface FacetCounts {
 
 /** The flags of a query that change its result. */
 export type Matching = Pick<QueryForm, 'ignoreCase' | 'matchWord' | 'errors'> &
-  Partial<Pick<QueryForm, 'contentOnly' | 'ignoreAccents'>>;
+  Partial<Pick<QueryForm, 'contentOnly' | 'ignoreAccents' | 'mostWords'>>;
 
 /** Limits of {@link FacetCounter}. */
 export interface FacetLimits {
@@ -85,9 +87,9 @@ export class FacetCounter {
     signal: AbortSignal,
     client?: string,
   ): Promise<FacetCounts | undefined> {
-    const { ignoreCase, matchWord, errors, contentOnly, ignoreAccents } = matching;
+    const { ignoreCase, matchWord, errors, contentOnly, ignoreAccents, mostWords } = matching;
     const { store } = this.#parts;
-    const flags = { ignoreCase, matchWord, errors, contentOnly, ignoreAccents };
+    const flags = { ignoreCase, matchWord, errors, contentOnly, ignoreAccents, mostWords };
     const key = [store.lastSequence, JSON.stringify(flags), formatQuery(query)].join(' ');
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
@@ -120,6 +122,7 @@ export class FacetCounter {
     };
     const deadline = performance.now() + COUNT_MS;
     let objects = 0;
+    let withAll = 0;
     let complete = true;
     const add = (entries: readonly (RegistryEntry | undefined)[]) => {
       for (const entry of entries) {
@@ -149,7 +152,8 @@ export class FacetCounter {
         client,
       });
       let batch: number[] = [];
-      for await (const { oid } of hits) {
+      for await (const { oid, lacks } of hits) {
+        if (lacks === undefined) withAll += 1;
         batch.push(oid);
         if (batch.length < BATCH) continue;
         if (!add(await store.entries.getMany(batch))) complete = false;
@@ -165,6 +169,6 @@ export class FacetCounter {
       const { rows, others } = counters[kind].top(facetValues);
       return { kind, values: rows.map(({ name, objects }) => ({ value: name, objects })), others };
     });
-    return { objects, complete, facets, foldedObjects: counters.host.countedUpTo(LISTED_OF_HOST) };
+    return { objects, withAll, complete, facets, foldedObjects: counters.host.countedUpTo(LISTED_OF_HOST) };
   }
 }

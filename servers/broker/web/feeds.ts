@@ -29,13 +29,14 @@ export interface FeedSource extends ShownResult {
  * are in bytes. `total` counts the whole result, listed or not; `first` is the number of the first object of this
  * page in it, from 1; `next` is the URL of the next page; `limit` is the number of objects of all pages if they
  * do not list everything. `query` is the text of the form, `reading` a sentence that says how it was read, `asked` the message that the Broker received for it. An object's
- * `soif` is the URL of its SOIF object, `summary` that of the page that shows it.
+ * `without` are the words of the query that it lacks, its `soif` is the URL of its SOIF object, `summary` that of the page that shows it.
  */
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, part } = source;
   const objects = part.hits.map((hit) => ({
     ...urlFields(hit.url),
     title: hit.title,
+    without: hit.lacks,
     passage: passageOf(source, hit),
     description: hit.description,
     type: hit.type,

@@ -146,10 +146,22 @@ export interface ForgivenResult {
   readonly reading?: ForgivingQuery | undefined;
   /** Number of objects with all words, if objects with fewer of them follow, and how many these have at least. */
   readonly withAll?: { readonly objects: number; readonly least: number } | undefined;
+  /** Numbers of objects with all words, and of those among them that lack some; undefined if not all are counted. */
+  readonly inOneOrder?: InOneOrder | undefined;
+}
+
+interface InOneOrder {
+  readonly withAll: number | undefined;
+  readonly others: number | undefined;
 }
 
 /** Says how a query was read; empty if it was read as it stands. */
-function forgivenSentences({ said, reading, withAll }: ForgivenResult): readonly (readonly SentencePart[])[] {
+function forgivenSentences({
+  said,
+  reading,
+  withAll,
+  inOneOrder,
+}: ForgivenResult): readonly (readonly SentencePart[])[] {
   const { added = [], optional = [], words = 0 } = reading ?? {};
   const listed = (name: string, list: readonly string[]) =>
     list.length === 0
@@ -158,9 +170,18 @@ function forgivenSentences({ said, reading, withAll }: ForgivenResult): readonly
   return [
     ...(said.length === 0 ? [] : [said]),
     ...(withAll === undefined ? [] : [[fewerSentence(withAll.objects, withAll.least, words)]]),
+    ...(inOneOrder === undefined ? [] : [[oneOrderSentence(inOneOrder)]]),
     ...listed('Also found', added),
     ...listed('Not required', optional),
   ];
+}
+
+function oneOrderSentence({ withAll, others }: InOneOrder): string {
+  if (withAll === undefined || others === undefined) return 'Some of these objects lack some of the words.';
+  if (withAll === 0) return 'No object has all of the words; these have some of them.';
+  const those = withAll === 1 ? 'One object has' : `${withAll.toLocaleString('en')} objects have`;
+  const more = others === 1 ? 'one more has' : `${others.toLocaleString('en')} more have`;
+  return `${those} all of the words; ${more} some of them.`;
 }
 
 function fewerSentence(objects: number, least: number, words: number): string {

@@ -1,5 +1,5 @@
 import type { QueryRequest } from '../../../clients/broker/index.js';
-import { normalize } from '../../../protocols/broker/index.js';
+import { MISSING_WORDS, normalize } from '../../../protocols/broker/index.js';
 import { composeQuery } from './compose-query.js';
 import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
@@ -16,6 +16,7 @@ export interface QueryForm {
   /** The flags of our own (BRK-2.20), which {@link withOwnFlags} sets for a Broker of this kit. */
   readonly contentOnly?: true | undefined;
   readonly ignoreAccents?: true | undefined;
+  readonly mostWords?: true | undefined;
   /**
    * `forms`: plain words are read as a person means them (`forgiving.ts`). Old query URLs have no such field.
    */
@@ -221,14 +222,14 @@ export function withOwnFlags(form: QueryForm): QueryForm {
  * @param maxObjects number of objects that is shown
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
-  const { ignoreCase, ignoreAccents, contentOnly, matchWord, errors, matchedLines } = form;
+  const { ignoreCase, ignoreAccents, contentOnly, mostWords, matchWord, errors, matchedLines } = form;
   const { maxResults, maxLines, lifetime } = form;
   return {
-    ...{ ignoreCase, ignoreAccents, contentOnly, matchWord, errors, matchedLines },
+    ...{ ignoreCase, ignoreAccents, contentOnly, mostWords, matchWord, errors, matchedLines },
     ...{ maxResults, maxLines, lifetime },
     desc: form.descriptions,
     maxFiles: maxObjects + 1,
-    attributes,
+    attributes: mostWords ? [...attributes, MISSING_WORDS] : attributes,
   };
 }
 

@@ -117,8 +117,9 @@ export class Results implements AsyncDisposable {
       form,
       target,
       paging,
-      count: async (query, until) =>
-        target.listed ? undefined : this.#countFacets(query, form, { ...visitor, signal: until }),
+      count: async (query, flags, until) =>
+        target.listed ? undefined : this.#countFacets(query, flags, { ...visitor, signal: until }),
+      hasMostWords: !target.listed && this.#context.broker.indexer.capabilities.mostWords,
     };
     try {
       // Other forms of words are whole words, and of this index.

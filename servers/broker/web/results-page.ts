@@ -129,10 +129,15 @@ export function renderResultItem(hit: ShownHit, view: ResultsView): Html {
   return html`<li>
 <h2>${link(view.addressOf?.(hit.url) ?? hrefOfUrl(hit.url), highlight(title))}</h2>
 <p class="url">${url}</p>
-${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
+${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${renderLacks(hit)}${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
 ${renderFoldedHost(hit, view)}</li>`;
+}
+
+function renderLacks({ lacks }: ShownHit): Content {
+  if (lacks === undefined) return '';
+  return html`<span class="without">Without: ${lacks.map((word, i) => [i === 0 ? '' : ', ', html`<s>${word}</s>`])}</span> `;
 }
 
 function renderDescription({ description }: ShownHit, highlight: ResultsView['highlight']): Content {

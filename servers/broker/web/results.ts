@@ -1,5 +1,5 @@
 // Extracts the shown part of each hit.
-import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
+import { type BrokerHit, MISSING_WORDS, parseMatchedLine } from '../../../protocols/broker/index.js';
 import type { FacetCounts } from './facets.js';
 import type { QueryForm } from './form.js';
 
@@ -46,6 +46,8 @@ export interface ShownHit {
   readonly size?: string;
   /** Decimal seconds since 1970. */
   readonly modified?: string;
+  /** Words of the query that the object lacks (BRK-2.27); absent if there are none of them. */
+  readonly lacks?: readonly string[];
 }
 
 /** The result of a search. */
@@ -106,6 +108,10 @@ export interface ShownResult {
 
 /** Extracts the part of a hit that the page shows. */
 export function shownHit(hit: BrokerHit): ShownHit {
+  const lacks = hit
+    .text(MISSING_WORDS)
+    ?.split(/\s+/)
+    .filter((word) => word !== '');
   const modified = attributeText(hit, 'last-modification-time');
   const optional = {
     objectUrl: hit.objectUrl,
@@ -113,6 +119,7 @@ export function shownHit(hit: BrokerHit): ShownHit {
     description: hit.description === undefined ? undefined : cut(hit.description.trim(), MAX_DESCRIPTION),
     type: attributeText(hit, 'type'),
     size: attributeText(hit, 'file-size'),
+    lacks: lacks?.length === 0 ? undefined : lacks,
     modified: modified !== undefined && modified !== '0' ? modified : attributeText(hit, 'update-time'),
   };
   return {

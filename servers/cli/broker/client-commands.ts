@@ -31,8 +31,8 @@ The query language (put the whole query into single quotes to protect it from th
   '"and"'                        an operator in double quotes is an ordinary word
   '#allb'                        every object
 A text that is no query of this language, because an operator lacks a word or a quote is open, searches
-its words, and a sentence says so. If nothing has all of the words, the matches with most of them are
-printed. With --exact the query is sent as it is, and an error in it is an error.
+its words, and a sentence says so. Matches with most of the words are in one order with those that have
+all, and "without" names the words that they lack; a word in double quotes is required. With --exact the query is sent as it is, and an error in it is an error.
 
 Examples:
   harvest query localhost 'linux and kernel'

@@ -49,7 +49,7 @@ const SEARCH_LIMITS: SearchLimits = {
   totalReadBytes: 24 * 1024 * 1024,
 };
 
-const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, score: true };
+const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, mostWords: true, score: true };
 
 /**
  * Opens the engine that runs inside the Broker: SQLite FTS5 names candidates, the stored objects decide.

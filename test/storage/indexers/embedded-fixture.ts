@@ -30,6 +30,7 @@ export const ALL_CAPABILITIES: IndexerCapabilities = {
   regexp: true,
   comparison: true,
   not: true,
+  mostWords: true,
   score: true,
 };
 

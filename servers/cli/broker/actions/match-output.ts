@@ -1,7 +1,7 @@
 // Formats a match of `harvest query` as text or JSON.
 import { styleText } from 'node:util';
 import type { TermFinder } from '../../../../clients/broker/query-terms.js';
-import { type BrokerHit, parseMatchedLine } from '../../../../protocols/broker/index.js';
+import { type BrokerHit, MISSING_WORDS, parseMatchedLine } from '../../../../protocols/broker/index.js';
 import { decodeText, textOfUrl, urlFields } from '../../../../protocols/soif/index.js';
 import { printable, printableUrl, TerminalText } from '../../output/printable.js';
 
@@ -63,7 +63,8 @@ export function matchAsText(
     lines.push(`   ${terms === undefined ? text : marked(text, terms, style)}`);
   for (const { name, value } of hit.attributes) {
     if (isTitle(name)) continue;
-    lines.push(`   ${printable(name)}: ${printable(decodeText(value)).trim()}`);
+    const shown = name === MISSING_WORDS ? 'without' : printable(name);
+    lines.push(`   ${shown}: ${printable(decodeText(value)).trim()}`);
   }
   for (const opaque of matched) {
     const line = parseMatchedLine(opaque);

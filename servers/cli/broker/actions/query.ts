@@ -22,6 +22,7 @@ import {
   type BrokerHit,
   type Expression,
   locateQueryFault,
+  MISSING_WORDS,
   parseQuery,
   type Query,
   REQUEST_FLAGS,
@@ -115,6 +116,7 @@ async function runQuery(broker: PeerAddress, read: ReadQuery, options: QueryOpti
   const { timeout: seconds } = options;
   return await untilTimeout('query', { seconds, late: 'no complete answer' }, async (signal) => {
     const run = new QueryRun(client, read.query, options, signal);
+    run.mostWords = read.fewer.length > 0;
     if (await run.print(read.text)) return EXIT.ok;
     const { notes } = run;
     for (const fewer of options.page === 1 ? read.fewer : []) {
@@ -129,6 +131,8 @@ async function runQuery(broker: PeerAddress, read: ReadQuery, options: QueryOpti
 
 /** Prints the matches of a page. */
 class QueryRun {
+  /** Whether a Broker of this kit may add matches with most of the words (BRK-2.27). */
+  mostWords = false;
   /** Said before the first match. */
   before: string | undefined;
   /** Messages and errors of the Broker. */
@@ -160,12 +164,14 @@ class QueryRun {
     const output = new StandardOutput({ raw: !json });
     const skipped = (page - 1) * max;
     let count = 0;
+    let lacking = 0;
     let hasMore = false;
     for await (const hit of this.#matches(query)) {
       hasMore = max > 0 && count === max;
       if (hasMore) break;
       if (count === 0 && this.before !== undefined) complain('query', this.before);
       count++;
+      if (this.mostWords && hit.text(MISSING_WORDS) !== undefined) lacking++;
       if (!(await output.write(await this.#format(hit, skipped + count)))) return true;
     }
     this.notes = this.#replies
@@ -173,6 +179,7 @@ class QueryRun {
       .filter((text) => !IGNORED_OWN_FLAG.test(text));
     if (count === 0) return false;
     for (const text of this.notes) complain('query', text);
+    if (lacking > 0) complain('query', `${lacking} of these ${count} lack some of the words.`);
     const range = `${skipped + 1} to ${skipped + count} of`;
     if (hasMore)
       complain('query', `${range} more than ${skipped + max} matches; --page ${page + 1} has the next`);
@@ -189,8 +196,12 @@ class QueryRun {
   }
 
   #ask(query: QueryInput, maxFiles: number | undefined): BrokerResults {
+    const request = requestOf(this.#options);
     const results = this.#client.query(query, {
-      ...requestOf(this.#options),
+      ...request,
+      ...(this.mostWords
+        ? { mostWords: true, attributes: [...(request.attributes ?? []), MISSING_WORDS] }
+        : {}),
       maxFiles,
       signal: this.#signal,
     });
@@ -227,7 +238,7 @@ function ownFlags({ exact }: QueryOptions): Pick<QueryRequest, 'contentOnly' | '
 }
 
 /** What a Broker without these flags says about them is no news to a user who did not ask for them. */
-const IGNORED_OWN_FLAG = /#index "?(?:accents"? "?insensitive|scope"? "?content)/;
+const IGNORED_OWN_FLAG = /#index "?(?:accents"? "?insensitive|scope"? "?content|words"? "?most)/;
 
 function requestOf(options: QueryOptions): QueryRequest {
   const known = Object.entries(options).filter(([name]) => REQUEST_FLAGS.some((flag) => flag === name));

@@ -41,6 +41,8 @@ export interface RelevanceModel {
   /** Weight of two words of the query with at most `nearWords` others between them, in any order. */
   readonly near: number;
   readonly nearWords: number;
+  /** The share of its score that an object loses for lacking words that say as much as all of them. */
+  readonly missing: number;
   /** Weight of the logarithm of the number of pages that link to an object with the words of the query. */
   readonly linkText: number;
 }
@@ -62,6 +64,7 @@ export const RELEVANCE_MODEL: RelevanceModel = {
   partialTitle: 0.6,
   near: 0.3,
   nearWords: 4,
+  missing: 0.5,
   linkText: 0.4,
 };
 
@@ -163,6 +166,7 @@ export class Relevance {
     // The words that do not count stand between those that do.
     const between = groups.length - counted.length + Math.ceil(groups.length / 3);
     await this.#addTitles(counted, between, scored, slice);
+    this.#subtractMissing(counted, scores);
     await this.#addLinks(groups, counted, scored, slice);
     return scores;
   }
@@ -321,6 +325,17 @@ export class Relevance {
     await slice.yield();
   }
 
+  /** An object that lacks words of the query loses more than their scores. */
+  #subtractMissing(groups: readonly WordGroup[], scores: Float64Array): void {
+    const { missing } = this.#model;
+    const all = sumOfIdf(groups);
+    for (let i = 0; i < scores.length; i++) {
+      let lost = 0;
+      for (const { frequencies, idf } of groups) if (frequencies[i] === 0) lost += idf;
+      scores[i]! *= 1 - (missing * lost) / all;
+    }
+  }
+
   /** Objects to which others link with the words of the query, with or without those that say nothing. */
   async #addLinks(
     groups: readonly WordGroup[],
@@ -400,6 +415,6 @@ function neighbors(groups: readonly WordGroup[]): (readonly [WordGroup, WordGrou
  * The inverse document frequency, as if there were as many objects again without the word: one that all objects
  * have counts a little, too.
  */
-function idfOf(objects: number, all: number): number {
+export function idfOf(objects: number, all: number): number {
   return Math.log(1 + (2 * all - objects + 0.5) / (objects + 0.5));
 }

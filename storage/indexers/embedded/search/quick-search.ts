@@ -1,6 +1,7 @@
 import type { Expression } from '../../../../protocols/broker/index.js';
 import type { Hit, SearchOptions, SearchOutcome } from '../../contract.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
+import { plainWordsOf } from '../../query/plain-words.js';
 import { type IndexDatabase, openIndexFile } from '../index/index-file.js';
 import { Spellings } from '../index/spellings.js';
 import { countWords, type IndexExpression, indexExpression } from './index-expression.js';
@@ -55,6 +56,7 @@ export class QuickSearch {
     if (options.wantLines || !options.matchWord || !options.ignoreCase || options.errors > 0)
       return undefined;
     if (!isPlain(expression, MAX_NODES)) return undefined;
+    if (options.mostWords && plainWordsOf(expression) !== undefined) return undefined;
     const { plan } = new Matcher(expression, options, this.#limits);
     const found = indexExpression(plan, this.#spellings);
     if (found?.exact !== true || !this.#isCheap(found, options.ordered === false ? MAX_MATCHES : 1))

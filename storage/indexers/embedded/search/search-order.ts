@@ -1,3 +1,4 @@
+import { sortedIndexOf } from '../../../../protocols/binary-search.js';
 import { OidSet } from '../../../broker/oid-set.js';
 import { columnOf } from '../../columns/columns.js';
 import type { Leaf } from '../../query/leaf.js';
@@ -9,11 +10,14 @@ import { bestIndices, type QueryWord, type Relevance } from '../ranking/relevanc
 import type { CandidateFinder } from './candidates.js';
 import { indexExpressionInSlices } from './index-expression.js';
 import type { MatchingObjects } from './matching-objects.js';
+import type { MostWords } from './most-words.js';
 
 /** Candidates of a query, in the order in which they are matched. */
 export interface CandidateRun extends Ranked {
   /** Whether a candidate is known to satisfy the query. */
   readonly isCertain: (oid: number) => boolean;
+  /** The words that a candidate lacks, of a query for most of its words. */
+  readonly lacks?: (oid: number) => number;
   /** Whether this is the last run. */
   readonly last: boolean;
 }
@@ -28,6 +32,8 @@ export interface OrderContext extends RankingContext {
   readonly wantedHits: number;
   /** Whether the best hits are first; else they are in the order of their OIDs, which costs less. */
   readonly isOrdered: boolean;
+  /** The candidates of a query for most of its words. */
+  readonly most?: MostWords | undefined;
 }
 
 /** Maximum number of requested hits for which a separate first run pays off. */
@@ -70,6 +76,10 @@ async function isScorable(
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
   const { matcher, postings, matching, finder, spellings, maxRanked, slice, wantedHits, isOrdered } = context;
   const { plan, positive } = matcher;
+  if (context.most !== undefined) {
+    yield* chosenRuns(context.most, positive, context);
+    return;
+  }
   const yielded = new OidSet();
   const first = (order: Ranked, isCertain: CandidateRun['isCertain']): CandidateRun => {
     for (const oid of order.oids) yielded.add(oid);
@@ -96,6 +106,17 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
   const { certain, possible = await postings.all(slice) } = await finder.find(plan, slice);
   const order = isOrdered ? await rank(possible, positive, context) : unranked(possible.toArray());
   yield { ...without(order, yielded), isCertain: (oid) => certain.has(oid), last: true };
+}
+
+async function* chosenRuns(
+  { oids, lacks, isExact }: MostWords,
+  positive: readonly Leaf[],
+  context: OrderContext,
+): AsyncGenerator<CandidateRun, void> {
+  const scored = context.isOrdered ? await scoreByRelevance(oids, positive, context) : undefined;
+  const lacksOf = (oid: number) => lacks[sortedIndexOf(oids, oid)]!;
+  for await (const run of inOrder(scored ?? unranked(oids), () => isExact, context.slice))
+    yield { ...run, lacks: lacksOf };
 }
 
 /** Maximum number of words of a query that are used for ranking. */

@@ -13,6 +13,7 @@ import type {
 } from '../../contract.js';
 import { mayBeCheap } from '../../query/first-price.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
+import { type PlainWords, plainWordsOf } from '../../query/plain-words.js';
 import { Scheduler } from '../../scheduling/scheduler.js';
 import { QueryStopped, TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexVersion } from '../index/index-cache.js';
@@ -28,6 +29,7 @@ import { Vocabulary } from '../words/vocabulary.js';
 import { listWords } from '../words/word-list.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import { MatchingObjects } from './matching-objects.js';
+import { anyWord, type MostWords, mostWords } from './most-words.js';
 import { type ReadLimits, ReadMemory } from './read-memory.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 
@@ -109,6 +111,7 @@ export class SearchEngine {
       postings: this.#postings,
       matching: this.#matching,
       finder: this.#finder,
+      forms: this.#forms,
       spellings: this.#spellings,
       relevance: this.#relevance,
       scheduler: this.#scheduler,
@@ -152,6 +155,7 @@ interface SearchParts {
   readonly postings: Postings;
   readonly matching: MatchingObjects;
   readonly finder: CandidateFinder;
+  readonly forms: FormFinder;
   readonly spellings: Spellings;
   readonly relevance: Relevance;
   readonly scheduler: Scheduler;
@@ -235,8 +239,10 @@ export class Search {
     let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
     this.#parts.version.look();
+    const words = this.#options.mostWords === true ? plainWordsOf(this.#expression) : undefined;
+    const most = words && (await this.#mostWords(words));
     const matcher = await Matcher.compile(
-      this.#expression,
+      most === undefined ? this.#expression : anyWord(words!),
       this.#options,
       this.#parts.queryLimits,
       this.slice,
@@ -253,6 +259,7 @@ export class Search {
       slice: this.slice,
       wantedHits: Math.min(maxFiles, results),
       isOrdered: this.#options.ordered ?? true,
+      most,
     });
     for await (const run of runs) {
       for await (const { hit, last } of this.#matches(matcher, run, () => results)) {
@@ -265,15 +272,29 @@ export class Search {
     return false;
   }
 
+  #mostWords(words: PlainWords): Promise<MostWords | undefined> {
+    const { queryLimits, limits } = this.#parts;
+    const { maxRanked } = limits;
+    return mostWords(words, {
+      ...this.#parts,
+      options: this.#options,
+      queryLimits,
+      maxRanked,
+      slice: this.slice,
+    });
+  }
+
   async *#matches(
     matcher: Matcher,
-    { oids, scores, isCertain }: CandidateRun,
+    { oids, scores, isCertain, lacks }: CandidateRun,
     results: () => number,
   ): AsyncGenerator<{ hit: Hit; last: boolean }> {
     const hit = (i: number, lines: Hit['lines']): { hit: Hit; last: boolean } => {
       const score = scores?.[i];
-      const last = i === oids.length - 1;
-      return { hit: score === undefined ? { oid: oids[i]!, lines } : { oid: oids[i]!, lines, score }, last };
+      const oid = oids[i]!;
+      const lacking = lacks?.(oid) ?? 0;
+      const found = { oid, lines, ...(lacking === 0 ? {} : { lacks: lacking }) };
+      return { hit: score === undefined ? found : { ...found, score }, last: i === oids.length - 1 };
     };
     let from = 0;
     if (!this.#options.wantLines) {
