@@ -175,14 +175,17 @@ export const flagCases: readonly BrokerCase[] = [
         await context.checkFinds(word.text, word.urls, 'fail', flags);
       }
     }),
-  should('flags/accents', 'BRK-2.25 BRK-3.5', 'an extension of harvest-kit')
-    .title('without accents a word finds what it finds with them, or the flag is ignored')
+  should('flags/accents', 'BRK-2.25 BRK-2.27 BRK-3.5', 'an extension of harvest-kit')
+    .title(
+      'without accents, or with most of the words, a word finds at least what it finds, or the flag is ignored',
+    )
     .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
-      const flag = '#index accents insensitive';
-      const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flag} #END ${word.text}`);
-      checkNotRefused(reply, flag);
-      checkIncludes(word.urls, urlsOf(reply), word.text);
+      for (const flag of ['#index accents insensitive', '#index words most']) {
+        const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flag} #END ${word.text}`);
+        checkNotRefused(reply, flag);
+        checkIncludes(word.urls, urlsOf(reply), word.text);
+      }
     }),
   should('flags/scope', 'BRK-2.26 BRK-3.5', 'an extension of harvest-kit')
     .title('a word in the content of objects is in the objects, or the flag is ignored')

@@ -168,7 +168,7 @@ t.test('a point is a point, and an apostrophe any apostrophe', async (t) => {
 t.test('few objects with all of three words: those with two precede those with one', async (t) => {
   const { get } = await openWebsite(t, {
     documents: documents(
-      ['Another', 'wais'],
+      ...['Another', 'More', 'Most'].map((title) => [title, 'wais'] as const),
       ['Two', 'gopher and, much later in a long text of other words, veronica'],
       ['Others', 'gopher, mosaic and veronica'],
       ['Archie', 'archie'],
@@ -176,7 +176,7 @@ t.test('few objects with all of three words: those with two precede those with o
   });
   const two = await get(`${QUERY}?query=gopher+veronica+wais`);
   t.same(two.texts('.results h2').slice(0, 2).sort(), ['Others', 'Two'].sort());
-  t.equal(two.texts('.results h2')[2], 'Another');
+  t.equal(two.texts('.results h2').length, 5);
   t.match(two.$('p.reading').text(), 'No object has all of the words; these have some of them.');
   const stopped = await get(`${QUERY}?query=the+archie+gopherspace`);
   t.same(stopped.texts('.results h2'), ['Archie'], 'a word that says nothing is not one of the most');
