@@ -54,7 +54,7 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
       test: (name, run) => t.test(name, run),
       name: 'opensearch',
       open: openWith(),
-      manifest: { capabilities: ALL_CAPABILITIES },
+      manifest: { capabilities: { ...ALL_CAPABILITIES, mostWords: false } },
     });
   });
 

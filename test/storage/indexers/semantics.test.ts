@@ -16,9 +16,9 @@ const WORDS_ONLY = { substrings: false, errors: 0, regexp: false, comparison: fa
 /** The capabilities of each engine. */
 const ENGINES: Readonly<Record<IndexerType, IndexerCapabilities>> = {
   embedded: ALL_CAPABILITIES,
-  glimpse: { ...ALL_CAPABILITIES, accents: false, score: false },
-  swish: { ...ALL_CAPABILITIES, ...WORDS_ONLY },
-  opensearch: ALL_CAPABILITIES,
+  glimpse: { ...ALL_CAPABILITIES, accents: false, mostWords: false, score: false },
+  swish: { ...ALL_CAPABILITIES, ...WORDS_ONLY, mostWords: false },
+  opensearch: { ...ALL_CAPABILITIES, mostWords: false },
 };
 
 for (const type of INDEXER_TYPES) {
