@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { GarbagePace } from '../../../servers/host/garbage-pace.js';
 
-t.test('from 16 connections on V8 collects sooner, and with fewer as by default', async (t) => {
+t.test('from 64 connections on V8 collects sooner, and with fewer as by default', async (t) => {
   const flags: string[] = [];
   const pace = new GarbagePace((flag) => flags.push(flag));
-  for (let i = 0; i < 15; i++) pace.opened();
+  for (let i = 0; i < 63; i++) pace.opened();
   t.same(flags, []);
   pace.opened();
   pace.opened();
@@ -15,7 +15,7 @@ t.test('from 16 connections on V8 collects sooner, and with fewer as by default'
   t.equal(flags.length, 1);
   pace.closed();
   t.same(flags.slice(1), ['--heap-growing-percent=0']);
-  for (let i = 0; i < 15; i++) pace.closed();
+  for (let i = 0; i < 63; i++) pace.closed();
   t.equal(flags.length, 2);
 });
 
