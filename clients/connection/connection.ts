@@ -165,8 +165,9 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
       this.#socket.resume();
       return Promise.resolve(held);
     }
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    // The input is whole, whatever becomes of the connection afterwards.
     if (this.#inputEnded) return Promise.resolve(undefined);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#reading?.settled === false) return Promise.reject(this.#misuse('another read waits already'));
     this.#reading = this.#wait('nothing received', signal);
     return this.#reading.promise;
@@ -204,6 +205,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   /** Drops the connection; calls that wait, and later ones, reject with `reason`. */
   destroy(reason: Error = new ConnectionError(`${this.name}: the connection is closed`)): void {
     this.#held = undefined;
+    this.#inputEnded = false;
     this.#fail(reason);
   }
 

@@ -1,6 +1,4 @@
 // What a server asks of the C library's allocator, by its environment.
-import { basename } from 'node:path';
-
 /**
  * Variables for glibc's malloc; other C libraries ignore them. By default each thread of a server gets an arena of
  * its own, and buffers of up to 32 MiB are cut from arenas once some were freed; what is freed between others stays
@@ -17,9 +15,6 @@ const ALLOCATOR: Readonly<Record<string, string>> = {
 export function serverEnvironment(own: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...ALLOCATOR, ...own };
 }
-
-/** The programs that serve for a long time, by their names or as the first word after `harvest`. */
-const SERVERS: ReadonlySet<string> = new Set(['run', 'gatherd', 'broker', 'refererd']);
 
 /** What {@link serveWithAllocator} looks at; `process` has it all. `execve` is in Node from 22.15 and 23.11 on. */
 export interface StartedProcess {
@@ -39,8 +34,6 @@ export interface StartedProcess {
  */
 export function serveWithAllocator(started: StartedProcess = process): void {
   const { argv, channel, env, execArgv, execPath, platform } = started;
-  const [, program = '', command = ''] = argv;
-  if (!SERVERS.has(basename(program)) && !SERVERS.has(command)) return;
   if (platform !== 'linux' || channel !== undefined || Object.keys(ALLOCATOR).some((name) => name in env))
     return;
   started.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], serverEnvironment(env));

@@ -70,6 +70,8 @@ function serve(socket: Socket, behavior: RefererdBehavior): void {
   const session = new SstpServerSession();
   let start: Buffer | undefined = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
+    // S-39: what follows is discarded, so that the refusal arrives.
+    if (session.closing) return;
     let bytes = chunk;
     if (start !== undefined) {
       start = Buffer.concat([start, chunk]);
@@ -89,6 +91,7 @@ function serve(socket: Socket, behavior: RefererdBehavior): void {
   socket.on('end', () => {
     // S-47: the end comes before the choice.
     if (start !== undefined && start.length > 0) socket.write('SSTP/1.0 400 BAD REQUEST\r\n\r\n');
+    if (session.closing) return;
     session.end();
     answer(socket, session, behavior);
   });

@@ -230,6 +230,28 @@ t.test('a reset by the peer rejects the read after the received data', async (t)
   await t.rejects(connection.write(HELLO), ConnectionError);
 });
 
+t.test('a peer that ends, then drops what it has not read, has sent everything', async (t) => {
+  const sides: Socket[] = [];
+  const options = await listen(t, (socket) => {
+    socket.pause();
+    sides.push(socket);
+  });
+  await using connection = await Connection.open(options);
+  // More than the peer's socket takes from the system.
+  connection.write(Buffer.alloc(1 << 20)).catch(() => undefined);
+  await until(() => sides.length === 1);
+  const [peer] = sides;
+  // The system resets a connection that is closed over unread bytes.
+  peer?.end('whole');
+  await once(peer!, 'finish');
+  await until(() => connection.bytesRead === 5);
+  peer?.destroy();
+  await once(peer!, 'close');
+  t.equal((await connection.read())?.length, 5);
+  t.equal(await connection.read(), undefined);
+  t.equal(await connection.read(), undefined, 'and the reset afterwards changes nothing');
+});
+
 t.test('destroy, reset and close reject pending reads', async (t) => {
   const ends: string[] = [];
   const options = await listen(t, (socket) => {

@@ -48,12 +48,6 @@ t.test(
         env: { HOME: '/', MALLOC_ARENA_MAX: '2' },
       },
     ]);
-    t.equal(
-      started({ argv: ['/bin/node', '/usr/bin/gatherd', '-d', '/data'] }).length,
-      1,
-      'the original names',
-    );
-    t.same(started({ argv: ['/bin/node', '/bin/harvest', 'query', 'run'] }), [], 'not for clients');
     t.same(started({ env: { MALLOC_ARENA_MAX: '8' } }), [], 'the variables of the user stay');
     t.same(started({ channel: {} }), [], 'a child keeps its channel');
     t.same(started({ platform: 'darwin' }), []);
