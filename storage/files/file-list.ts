@@ -11,7 +11,7 @@
 //     + CRC-32 size mtime inode "name" CRC-32     it was replaced
 //     = CRC-32 size mtime inode "name" CRC-32     it was found
 //     - "name" CRC-32                             it was removed
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
@@ -79,6 +79,8 @@ const NOTE = /^([b?+=-]) (.*) ([0-9a-f]{8})$/;
 /** Of a list that this program opened. */
 const LENGTH = /^n (\d{12}) \1\n$/;
 const LENGTH_BYTES = 28;
+/** Times that a note is tried while the list is replaced. */
+const MAX_TRIES = 20;
 const lengthLine = (bytes: number): string =>
   `n ${String(bytes).padStart(12, '0')} ${String(bytes).padStart(12, '0')}\n`;
 /** Linux: another text after each start of the machine. */
@@ -241,19 +243,26 @@ export async function writeFileList(
 export async function appendNotes(directory: string, notes: string, start?: number): Promise<void> {
   const path = join(directory, LIST_FILE);
   try {
-    await using file = await openRegular(path, 'r+');
-    await using end = await open(path, 'a');
-    const { ino } = await end.stat();
-    // The owner replaced the list: it looks at the files soon.
-    if ((await file.stat()).ino !== ino) return;
-    const position = start ?? (await notesStart(file, path));
-    await end.appendFile(notes);
-    // After the lines, so that a process that ends between has more of them.
-    const { size } = await file.stat();
-    await file.write(lengthLine(size), position, 'latin1');
+    // The owner may replace the list meanwhile, and does not know of these notes then.
+    for (let tries = 0; !(await hasAppended(path, notes, start)); tries++)
+      if (tries === MAX_TRIES) throw new StorageError(`${path} is replaced again and again`);
   } catch {
     await writeHead(directory, 'opened').catch(() => undefined);
   }
+}
+
+/** Appends notes; false if the list was replaced before they were in it. @throws system errors */
+async function hasAppended(path: string, notes: string, start: number | undefined): Promise<boolean> {
+  await using file = await openRegular(path, 'r+');
+  await using end = await open(path, 'a');
+  const { ino } = await end.stat();
+  if ((await file.stat()).ino !== ino) return false;
+  const position = start ?? (await notesStart(file, path));
+  await end.appendFile(notes);
+  // After the lines, so that a process that ends between has more of them.
+  const { size } = await file.stat();
+  await file.write(lengthLine(size), position, 'latin1');
+  return (await stat(path)).ino === ino;
 }
 
 async function notesStart(file: FileHandle, path: string): Promise<number> {

@@ -20,6 +20,9 @@ const LOOK_SHARE = 100;
  */
 export class ListedDirectory implements AsyncDisposable {
   readonly #directory: string;
+  /** As it was read. */
+  readonly #listed: ListedFiles;
+  /** Without those that were not as they were listed. */
   readonly #files: ListedFiles;
   readonly #report: (sentence: string) => void;
   readonly #mutex = new Mutex();
@@ -27,8 +30,14 @@ export class ListedDirectory implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #sentences = 0;
 
-  private constructor(directory: string, files: ListedFiles, report: (sentence: string) => void) {
+  private constructor(
+    directory: string,
+    listed: ListedFiles,
+    files: ListedFiles,
+    report: (sentence: string) => void,
+  ) {
     this.#directory = directory;
+    this.#listed = listed;
     this.#files = files;
     this.#report = report;
   }
@@ -51,11 +60,11 @@ export class ListedDirectory implements AsyncDisposable {
       await writeFileList(directory, { state: 'active', files }).catch((error: unknown) =>
         report(`${path} cannot be written: ${messageOf(error)}`),
       );
-      return new ListedDirectory(directory, files, report);
+      return new ListedDirectory(directory, files, files, report);
     }
     const changed = await compareFiles(directory, list, { quick: true });
     const files = new Map(list.files);
-    const opened = new ListedDirectory(directory, files, report);
+    const opened = new ListedDirectory(directory, list.files, files, report);
     opened.#say(changed);
     for (const { name } of changed) files.delete(name);
     return opened;
@@ -66,7 +75,7 @@ export class ListedDirectory implements AsyncDisposable {
    * Until then a failure leaves the list as it was. From now on {@link look} is called from time to time.
    */
   async start(): Promise<void> {
-    this.#watched = new WatchedFiles(this.#directory, this.#files);
+    this.#watched = new WatchedFiles(this.#directory, this.#listed, this.#files);
     await this.look();
     this.#wait(LOOK_MS);
   }

@@ -11,6 +11,7 @@ import {
   type ListedFile,
   type ListedFiles,
   NoteReader,
+  readFileList,
   stateInFile,
   writeFileList,
 } from './file-list.js';
@@ -34,6 +35,8 @@ const MAX_NOTES_BYTES = 256 << 10;
 export class WatchedFiles {
   readonly #directory: string;
   readonly #files: Map<string, ListedFile>;
+  /** The list as it was read before the first look. */
+  readonly #listed: ListedFiles;
   /** As they were listed, of files that were found to be missing or changed; undefined for those that were added. */
   readonly #damaged = new Map<string, ListedFile | undefined>();
   /** Files that were found once, and not summed yet. */
@@ -47,8 +50,13 @@ export class WatchedFiles {
   #notes = 0;
   #isFirst = true;
 
-  constructor(directory: string, files: ListedFiles) {
+  /**
+   * @param listed the list as it was read
+   * @param files the same without what is not as it was listed
+   */
+  constructor(directory: string, listed: ListedFiles, files: ListedFiles) {
     this.#directory = directory;
+    this.#listed = listed;
     this.#files = new Map(files);
     this.#reader = new NoteReader(this.#files);
   }
@@ -56,12 +64,13 @@ export class WatchedFiles {
   /** Notes what is new. Returns what was found since the last call. @throws system errors */
   async look(): Promise<ChangedFile[]> {
     const changed: ChangedFile[] = [];
+    if (this.#written === 0) await this.#takeEarlyNotes();
     if (this.#written === 0 || this.#read - this.#written > MAX_NOTES_BYTES) await this.#write();
     const state = await stateInFile(this.#directory);
     if (state !== 'active') {
       // Another program, or a full disk: its changes are not noted.
-      if (state !== 'opened')
-        changed.push({ name: LIST_FILE, problem: state === 'absent' ? MISSING : 'was changed' });
+      if (state === 'opened') this.#forgetChanged(await findFiles(this.#directory));
+      else changed.push({ name: LIST_FILE, problem: state === 'absent' ? MISSING : 'was changed' });
       await this.#write();
     }
     const before = new Map(this.#files);
@@ -99,6 +108,23 @@ export class WatchedFiles {
     this.#isFirst = false;
     if (notes !== '') await appendNotes(this.#directory, notes, this.#notes);
     return changed;
+  }
+
+  /** What this program has noted between the reading of an active list, which a killed one left, and now. */
+  async #takeEarlyNotes(): Promise<void> {
+    const list = await readFileList(this.#directory);
+    if (typeof list !== 'object') return;
+    for (const [name, file] of list.files)
+      if (!isEqual(file, this.#listed.get(name))) this.#files.set(name, file);
+  }
+
+  /** What files are that have changed without a note is found later. */
+  #forgetChanged(found: ReadonlyMap<string, FileFacts>): void {
+    for (const [name, listed] of this.#files) {
+      const file = found.get(name);
+      if (file === undefined || isUntouched(listed, file) || this.#damaged.has(name)) continue;
+      this.#files.set(name, { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode });
+    }
   }
 
   #damage(name: string, problem: string): ChangedFile {

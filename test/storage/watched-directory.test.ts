@@ -231,3 +231,32 @@ t.test('a list that is removed while the program runs is reported and written ag
   t.same(await check(directory), []);
   await listed[Symbol.asyncDispose]();
 });
+
+t.test('after kill -9 a program replaces files before it has its own list', async (t) => {
+  const directory = await killed(t);
+  const sentences: string[] = [];
+  await using listed = await ListedDirectory.open(directory, (sentence) => sentences.push(sentence));
+  // The list of the killed one is active.
+  await replaceContent(join(directory, 'generations/CURRENT'), '3\n');
+  await listed.start();
+  await listed.look();
+  t.same(sentences, []);
+  t.same(await check(directory), []);
+});
+
+t.test('changes without a note, as on a full disk, are found later and are no damage', async (t) => {
+  const { directory, listed, sentences } = await running(t);
+  mkdirSync(join(directory, 'generations'));
+  await replaceContent(join(directory, 'generations/CURRENT'), '1\n');
+  await listed.look();
+  // What a note that cannot be written leaves.
+  const path = join(directory, 'FILES');
+  writeFileSync(path, readFileSync(path, 'latin1').replace('1 active', '1 opened'), 'latin1');
+  await replaceContent(join(directory, 'generations/CURRENT'), '2\n');
+  for (let look = 0; look < 3; look++) await listed.look();
+  t.same(sentences, []);
+  t.same(await check(directory), []);
+  writeFileSync(join(directory, 'generations/CURRENT'), '3\n');
+  t.not((await check(directory)).length, 0, 'from then on it is known');
+  await listed[Symbol.asyncDispose]();
+});
