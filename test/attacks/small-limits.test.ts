@@ -257,7 +257,7 @@ t.test('descriptors run out while documents are gathered: a later round has them
   const query = '#USER #desc #END lateness\n';
   await waitUntil(async () => /120 - file:.*late/.test(await ask(portOf('broker'), query)));
   await recovered();
-  t.pass('gathered, collected, found');
+  t.match(await ask(portOf('broker'), query), /120 - file:.*late/, 'gathered, collected, found');
   t.notMatch(program.stderr, CRASH);
   program.kill('SIGTERM');
   t.equal((await program.finished).code, 0, program.stderr);

@@ -196,7 +196,7 @@ t.test(`a step of any query runs few statements of few words (seed ${SEED})`, as
     db.close();
   });
   const engine = new SearchEngine(metered(db, meter), reader, QUERY_LIMITS, LIMITS);
-  const run = async (name: string, text: string, flags: (typeof FLAGS)[number]): Promise<void> => {
+  const run = async (name: string, text: string, flags: (typeof FLAGS)[number]): Promise<boolean> => {
     meter.reset();
     const search = engine.search(expressionOf(text), { ...PLAIN_SEARCH, wantLines: false, ...flags });
     await search.begin();
@@ -209,21 +209,25 @@ t.test(`a step of any query runs few statements of few words (seed ${SEED})`, as
     }
     const { mostStatements, mostWords, looks } = meter;
     const terms = text.split(/ (?:and|or|except) /).length;
-    if (mostStatements > MOST_STATEMENTS || mostWords > MOST_WORDS || looks < terms * LOOKS_PER_NODE)
-      t.fail(`${name} ${JSON.stringify(flags)}`, {
+    const isBounded =
+      mostStatements <= MOST_STATEMENTS && mostWords <= MOST_WORDS && looks >= terms * LOOKS_PER_NODE;
+    if (!isBounded)
+      t.comment(`${name} ${JSON.stringify(flags)}`, {
         mostStatements,
         mostWords,
         looks,
         hits,
         query: text.slice(0, 300),
       });
+    return isBounded;
   };
   for (const [name, text] of Object.entries(KINDS)) {
-    for (const flags of FLAGS) await run(name, text, flags);
-    t.pass(name);
+    for (const flags of FLAGS) t.ok(await run(name, text, flags), `${name} ${JSON.stringify(flags)}`);
   }
   const queries = new Queries(SEED);
+  let bounded = 0;
   for (let i = 0; i < QUERIES; i++)
-    await run(`query ${i}`, queries.expression(random.between(1, 120)), FLAGS[i % FLAGS.length] ?? {});
-  t.pass(`${QUERIES} queries of the grammar`);
+    if (await run(`query ${i}`, queries.expression(random.between(1, 120)), FLAGS[i % FLAGS.length] ?? {}))
+      bounded++;
+  t.equal(bounded, QUERIES, 'queries of the grammar');
 });
