@@ -17,7 +17,7 @@ interface Place {
   readonly name: string;
 }
 
-/** The open list that a file belongs to; undefined if there is none. */
+/** The open list that a file belongs to; undefined if no list has it. */
 async function placeOf(path: string): Promise<Place | undefined> {
   const absolute = resolve(path);
   let directory = absolute;

@@ -14,7 +14,7 @@ import {
 } from '../../storage/indexers/index.js';
 import { LIBRARIES, TestCluster } from '../helpers/opensearch/cluster.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { agree, agrees, objectsOf, renamed } from '../storage/indexers/differential.js';
+import { agree, agrees, changeSome, objectsOf } from '../storage/indexers/differential.js';
 import { ALL_CAPABILITIES, expressionOf, PLAIN_SEARCH } from '../storage/indexers/embedded-fixture.js';
 
 /** A cluster that runs already; the indexes of the tests stay in it. */
@@ -64,15 +64,7 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
     const known = new Map(objects.map((object, i) => [i + 1, object]));
     await fixture.putSoif(objects);
     await t.resolves(agrees(fixture, known, 1, 50), 'after the first run');
-    const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
-    await fixture.putSoif(changed);
-    for (const [i, object] of changed.entries()) known.set(i + 1, object);
-    await fixture.indexer.beginUpdate();
-    for (const oid of [50, 60, 61]) {
-      await fixture.indexer.remove(oid);
-      known.delete(oid);
-    }
-    await fixture.indexer.flush(fixture.indexer.watermark);
+    await changeSome(fixture, known);
     await t.resolves(agrees(fixture, known, 2, 25), 'after changes');
     t.equal(await openViews(), 0, 'no state of the index stays open');
   });

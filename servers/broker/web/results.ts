@@ -46,7 +46,7 @@ export interface ShownHit {
   readonly size?: string;
   /** Decimal seconds since 1970. */
   readonly modified?: string;
-  /** Words of the query that the object lacks (BRK-2.27); absent if there are none of them. */
+  /** Words of the query that the object lacks (BRK-2.27); absent if it has all. */
   readonly lacks?: readonly string[];
 }
 

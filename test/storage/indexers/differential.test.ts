@@ -1,7 +1,7 @@
 // The embedded engine finds the same objects and lines as a scan of all objects.
 import t from 'tap';
 import type { EmbeddedIndexerOptions } from '../../../storage/indexers/index.js';
-import { agrees, objectsOf, renamed } from './differential.js';
+import { agrees, changeSome, objectsOf } from './differential.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
 const SETTINGS: readonly [string, Partial<EmbeddedIndexerOptions>][] = [
@@ -29,16 +29,8 @@ for (const [name, settings] of SETTINGS) {
       ]);
     await t.resolves(both(1, 50), 'after the first run');
 
-    // Replaced and removed objects, while the former vocabulary is still cached.
-    const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
-    await fixture.putSoif(changed);
-    for (const [i, object] of changed.entries()) known.set(i + 1, object);
-    await fixture.indexer.beginUpdate();
-    for (const oid of [50, 60, 61]) {
-      await fixture.indexer.remove(oid);
-      known.delete(oid);
-    }
-    await fixture.indexer.flush(fixture.indexer.watermark);
+    // While the former vocabulary is still cached.
+    await changeSome(fixture, known);
     await t.resolves(both(2, 25), 'after changes');
   });
 }

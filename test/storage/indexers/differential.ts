@@ -177,8 +177,21 @@ export async function agrees(
   );
 }
 
+/** Replaces the first objects of an index and removes others, in it and in the objects that are known. */
+export async function changeSome(fixture: IndexerFixture, known: Map<number, SoifObject>): Promise<void> {
+  const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
+  await fixture.putSoif(changed);
+  for (const [i, object] of changed.entries()) known.set(i + 1, object);
+  await fixture.indexer.beginUpdate();
+  for (const oid of [50, 60, 61]) {
+    await fixture.indexer.remove(oid);
+    known.delete(oid);
+  }
+  await fixture.indexer.flush(fixture.indexer.watermark);
+}
+
 /** Returns an object with the URL of the object that it replaces. */
-export function renamed(object: SoifObject, replaced: SoifObject | undefined): SoifObject {
+function renamed(object: SoifObject, replaced: SoifObject | undefined): SoifObject {
   const attributes = Array.from(object, ({ name, value }) => [name, value] as const);
   return decodeSoif(encodeSoif(SoifObject.of('FILE', replaced?.url ?? object.url, attributes)));
 }
