@@ -1,7 +1,6 @@
 // The time of limits and waits. Components take it as an option, so that a test decides when a time has passed.
 /**
- * A clock with timers. The monotonic one of this process is `clients/connection/monotonic-clock.ts`; protocols
- * read none. Dates that are stored or sent are `UnixSeconds` and come from elsewhere.
+ * A clock with timers: that of this process is made by {@link steadyClock}, since protocols read none. Dates that are stored or sent are `UnixSeconds` and come from elsewhere.
  */
 export interface Clock {
   /** Milliseconds since a time that does not change: of most clocks only differences have a meaning. */
@@ -12,6 +11,30 @@ export interface Clock {
    * @param background whether the process may end before; a clock without a process ignores it. Default false
    */
   setTimer(callback: () => void, milliseconds: number, background?: boolean): () => void;
+}
+
+/** What a process has to measure time with. */
+export interface TimeSource<Timer> {
+  /** Milliseconds, never fewer than before: `performance.now`. */
+  readonly now: () => number;
+  /** `setTimeout` and `clearTimeout`. */
+  readonly start: (callback: () => void, milliseconds: number) => Timer;
+  readonly cancel: (timer: Timer) => void;
+}
+
+/** The longest delay of `setTimeout`, which calls back at once after a longer one. */
+const MAX_TIMER_MS = 0x7fffffff;
+
+/** The clock of a process that cannot be set. A timer of more than 24 days calls back after 24 days. */
+export function steadyClock<Timer extends { unref(): unknown }>(source: TimeSource<Timer>): Clock {
+  return {
+    now: source.now,
+    setTimer(callback, milliseconds, background = false) {
+      const timer = source.start(callback, Math.max(1, Math.min(milliseconds, MAX_TIMER_MS)));
+      if (background) timer.unref();
+      return () => source.cancel(timer);
+    },
+  };
 }
 
 /** Resolves after this many milliseconds; rejects with the signal's reason when that is aborted before. */

@@ -1,8 +1,5 @@
 // The clock of all time limits, of clients and of servers.
-import type { Clock } from '../../protocols/clock.js';
-
-/** The longest delay of `setTimeout`, which calls back at once after a longer one. */
-const MAX_TIMER_MS = 0x7fffffff;
+import { type Clock, steadyClock } from '../../protocols/clock.js';
 
 /**
  * The time in milliseconds since 1970 when this process began, plus the time since. For waits: a clock that is
@@ -13,11 +10,8 @@ export function steadyTime(): number {
 }
 
 /** The monotonic clock of this process. A timer of more than 24 days calls back after 24 days. */
-export const monotonicClock: Clock = {
+export const monotonicClock: Clock = steadyClock({
   now: () => performance.now(),
-  setTimer(callback, milliseconds, background = false) {
-    const timer = setTimeout(callback, Math.max(1, Math.min(milliseconds, MAX_TIMER_MS)));
-    if (background) timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
+  start: (callback, milliseconds) => setTimeout(callback, milliseconds),
+  cancel: (timer) => clearTimeout(timer),
+});

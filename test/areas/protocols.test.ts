@@ -7,6 +7,7 @@ import '../protocols/config/gatherer-conf.test.js';
 import '../protocols/config/other-confs.test.js';
 import '../protocols/config/referer-conf.test.js';
 import '../protocols/budget.test.js';
+import '../protocols/clock.test.js';
 import '../protocols/close-stack.test.js';
 import '../protocols/fair-queue.test.js';
 import '../protocols/fixture/fixture.test.js';

@@ -1,8 +1,7 @@
 // HTTP requests to the nodes of a cluster: another node if one fails, delays while none can answer.
-import { setTimeout as after } from 'node:timers';
 import { Agent } from 'undici';
 import type { z } from 'zod';
-import { type Clock, pauseFor } from '../../../protocols/clock.js';
+import { type Clock, pauseFor, steadyClock } from '../../../protocols/clock.js';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import {
@@ -52,14 +51,12 @@ const MAX_DELAY_MS = 5_000;
 /** Connections to one node. */
 const CONNECTIONS = 32;
 
-const processClock: Clock = {
+/** That of this process, as `clients/connection` has it, which storage does not import. */
+const processClock: Clock = steadyClock({
   now: () => performance.now(),
-  setTimer(callback, milliseconds, background = false) {
-    const timer = after(callback, milliseconds);
-    if (background) timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
+  start: (callback, milliseconds) => setTimeout(callback, milliseconds),
+  cancel: (timer) => clearTimeout(timer),
+});
 
 /** A client of one cluster. */
 export class ClusterClient {
