@@ -1,4 +1,8 @@
-#!/usr/bin/env node
+#!/usr/bin/env sh
+//usr/bin/env true; case " ${0##*/} $1 " in (*" run "*|*" gatherd "*|*" broker "*|*" refererd "*) export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX-2}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_-16384}" ;; esac; exec node "$0" "$@"
+// The line above is a comment to Node. A shell runs Node by it, servers with the variables of servers/host/allocator.ts:
+// Node 20 cannot replace its own process, and env -S is missing in some systems.
+
 // Starts the program, unless Node is too old for it. Nothing else is imported here: an old Node must come as
 // far as the sentence, so this file also does without newer syntax.
 import { nodeProblem } from './node-version.js';

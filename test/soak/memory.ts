@@ -36,50 +36,71 @@ export interface MemoryResult {
 /** The most that a server may hold after the rest, as a part of what it held at the start. */
 export const MEMORY_BUDGET = 1.3;
 
+/** Clients of a kind of slow or large request, unless it says another number. */
 const SLOW_READERS = 250;
 const LARGE_REQUESTS = 20;
+/** A result of a thousand objects as JSON takes more than half a second of processor time. */
+const SLOW_READERS_OF_JSON = 40;
 /** Milliseconds that slow readers stay. */
 const STAY_MS = 1500;
 const DOCUMENTS = 1500;
 const WORDS = 3000;
 
+/** A request and how many clients send it at once. */
+interface Requests {
+  readonly request: string;
+  readonly clients?: number;
+}
+
+/** One round of load: the numbers of clients and requests, not the time, bound it. */
 interface Load {
   /** Whether the server speaks first. */
   readonly greets: boolean;
   /** Requests with long replies, of which slow readers read the beginning. */
-  readonly slow: readonly string[];
+  readonly slow: readonly Requests[];
   /** Requests that are answered whole. */
-  readonly large: readonly string[];
+  readonly large: readonly Requests[];
 }
 
 const HTTP = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
 const QUERY = '/Harvest/cgi-bin/BrokerQuery.cgi?maxobjflag=5000&verbose=on&opaqueflag=on&descflag=on&query=';
 
+const REFERERS = 'REFERERS / SSTP/1.0\r\nURL: file://localhost@ROOT@/0.html\r\n\r\n';
+
 const LOADS: Readonly<Record<Loaded, Load>> = {
   gatherd: {
     greets: true,
-    slow: ['HELLO x\nSEND-UPDATE 0\n', 'HELLO x\nSET compression\nSEND-UPDATE 0\n'],
-    large: ['HELLO x\nSEND-UPDATE 0\nQUIT\n', 'HELLO x\nSET compression\nSEND-UPDATE 0\nQUIT\n'],
+    slow: [{ request: 'HELLO x\nSEND-UPDATE 0\n' }, { request: 'HELLO x\nSET compression\nSEND-UPDATE 0\n' }],
+    large: [
+      { request: 'HELLO x\nSEND-UPDATE 0\nQUIT\n' },
+      { request: 'HELLO x\nSET compression\nSEND-UPDATE 0\nQUIT\n' },
+    ],
   },
   broker: {
     greets: true,
     slow: [
-      '#BULK #SINCE 0 #END #allb\n',
-      '#BULK #SINCE 0 #interface 2 #END #allb\n',
-      '#BULK #SINCE 0 #interface 2 #compress #END #allb\n',
-      '#USER #index case insensitive #attribute Body #END common\n',
+      { request: '#BULK #SINCE 0 #END #allb\n' },
+      { request: '#BULK #SINCE 0 #interface 2 #END #allb\n' },
+      { request: '#BULK #SINCE 0 #interface 2 #compress #END #allb\n' },
+      { request: '#USER #index case insensitive #attribute Body #END common\n' },
     ],
-    large: ['#USER #index case insensitive #desc #END common\n', '#USER #END word1 or word2 or common\n'],
+    large: [
+      { request: '#USER #index case insensitive #desc #END common\n' },
+      { request: '#USER #END word1 or word2 or common\n' },
+    ],
   },
   web: {
     greets: false,
-    slow: [HTTP(`${QUERY}common`), HTTP(`${QUERY}common&format=json`)],
-    large: [HTTP(`${QUERY}common`), HTTP(`${QUERY}word1+or+word2&format=json`)],
+    slow: [
+      { request: HTTP(`${QUERY}common`) },
+      { request: HTTP(`${QUERY}common&format=json`), clients: SLOW_READERS_OF_JSON },
+    ],
+    large: [{ request: HTTP(`${QUERY}common`) }, { request: HTTP(`${QUERY}word1+or+word2&format=json`) }],
   },
   references: {
     greets: false,
-    slow: ['REFERERS / SSTP/1.0\r\nURL: file://localhost@ROOT@/0.html\r\n\r\n'.repeat(200), HTTP('/')],
-    large: ['REFERERS / SSTP/1.0\r\nURL: file://localhost@ROOT@/0.html\r\n\r\n'],
+    slow: [{ request: REFERERS.repeat(200) }, { request: HTTP('/') }],
+    large: [{ request: REFERERS }],
   },
 };
 
@@ -128,10 +149,11 @@ export function megabytes(bytes: number): string {
 }
 
 async function portOf(output: NodeJS.ReadableStream, server: Loaded): Promise<number> {
+  const name = server === 'references' ? 'refererd' : server;
   let text = '';
   for await (const piece of output.setEncoding('utf8')) {
     text += String(piece);
-    const port = new RegExp(`^ready .*${server}=\\S*?:(\\d+)`, 'm').exec(text)?.[1];
+    const port = new RegExp(`^ready .*${name}=\\S*?:(\\d+)`, 'm').exec(text)?.[1];
     if (port === undefined) continue;
     return Number(port);
   }
@@ -140,18 +162,16 @@ async function portOf(output: NodeJS.ReadableStream, server: Loaded): Promise<nu
 
 /** Slow readers of each kind, who leave in the middle of the replies, then readers of large replies. */
 async function loadOnce({ greets, slow, large }: Load, port: number, root: string): Promise<void> {
-  for (const request of slow) {
+  for (const { request, clients = SLOW_READERS } of slow) {
     const sockets = await Promise.all(
-      Array.from({ length: SLOW_READERS }, (_, i) =>
-        ask(port, request.replaceAll('@ROOT@', root), greets, i),
-      ),
+      Array.from({ length: clients }, (_, i) => ask(port, request.replaceAll('@ROOT@', root), greets, i)),
     );
     await pause(STAY_MS);
     for (const socket of sockets) socket.resetAndDestroy();
   }
-  for (const request of large) {
+  for (const { request, clients = LARGE_REQUESTS } of large) {
     await Promise.all(
-      Array.from({ length: LARGE_REQUESTS }, async (_, i) => {
+      Array.from({ length: clients }, async (_, i) => {
         const socket = await ask(port, request.replaceAll('@ROOT@', root), greets, i);
         const ended = once(socket, 'close');
         if (!socket.destroyed) socket.resume().end();
