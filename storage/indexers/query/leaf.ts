@@ -369,15 +369,19 @@ function compileExact(text: string, { ignoreCase, ignoreAccents }: Matching): Co
       scope: 'value',
       test(attribute) {
         const value = attribute.text(view);
-        return value === expected || (value.endsWith('\n') && value.slice(0, -1) === expected);
+        return value === expected || withoutLineEnd(value) === expected;
       },
     },
   };
 }
 
+function withoutLineEnd(value: string): string {
+  return value.endsWith('\n') ? value.slice(0, -1) : value;
+}
+
 const DECIMAL = /^\s*[+-]?\d+(?:\.\d+)?\s*$/;
 
-/** BRK-2.17: as numbers when both sides are decimal numbers, else as byte strings. */
+/** BRK-2.17: as numbers when both sides are decimal numbers, else by the bytes of both texts in UTF-8. */
 function compileComparison(text: string, operator: 'less-than' | 'greater-than'): Compiled {
   const sign = operator === 'less-than' ? -1 : 1;
   const bytes = Buffer.from(text);
@@ -385,8 +389,7 @@ function compileComparison(text: string, operator: 'less-than' | 'greater-than')
   const compare = (attribute: AttributeText): number => {
     const value = attribute.raw;
     if (number !== undefined && DECIMAL.test(value)) return Number(value) - number;
-    const end = attribute.value.at(-1) === 0x0a ? attribute.value.length - 1 : attribute.value.length;
-    return Buffer.compare(attribute.value.subarray(0, end), bytes);
+    return Buffer.compare(Buffer.from(withoutLineEnd(value)), bytes);
   };
   return {
     lookup: ALL,

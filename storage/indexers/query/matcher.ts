@@ -170,7 +170,9 @@ export class Matcher {
     const found: MatchedLine[] = [];
     for (const attribute of attributes) {
       const leaves = this.positive.filter((leaf) => attribute.isFor(leaf));
-      if (leaves.length === 0) continue;
+      // The line that the file name stands for is that of the URL before it, and comes once.
+      const isShown = attribute.searched !== undefined && found.length > 0;
+      if (leaves.length === 0 || isShown) continue;
       const numbers = await matchedLines(leaves, attribute, limit - found.length, slice);
       const { raw } = attribute;
       for (const [number, line] of pickLines(raw, numbers)) {

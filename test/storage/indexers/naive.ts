@@ -77,7 +77,9 @@ function leafTest(
   if (node.kind === 'term') {
     const test = termTest(node.text, options);
     if (options.contentOnly !== true) return ({ line }) => test(line);
-    const hasParts = options.matchWord && options.errors === 0 && !/[.#*[]/.test(node.text);
+    const isOneCharacter = Array.from(plain(node.text, options)).length <= 1;
+    const hasParts =
+      options.matchWord && (options.errors === 0 || isOneCharacter) && !/[.#*[]/.test(node.text);
     return ({ attribute, line, content }) => {
       if (content === undefined && BOOKKEEPING.test(attribute)) return false;
       const text = content ?? line;
@@ -174,8 +176,12 @@ function termTest(text: string, given: NaiveOptions): (line: string) => boolean 
       .replace(/[^\p{L}\p{M}\p{N}.#*[\]\s]/gu, '\\$&')
       .replaceAll('#', '.*')
       .replace(/\s+/g, '\\s+');
-    const regexp = new RegExp(inWord(source), flags);
-    return (line) => regexp.test(plain(line, options));
+    const regexp = new RegExp(inWord(source), `g${flags}`);
+    // A pattern that matches nothing at all would be found between the halves of a character, too.
+    return (line) => {
+      const searched = plain(line, options);
+      return [...searched.matchAll(regexp)].some(({ index }) => !isWithinCharacter(searched, index));
+    };
   }
   // In a phrase, hyphens between words and blanks are equal.
   const joint = new RegExp(`(?<=${WORD})-(?=${WORD})`, 'gu');
@@ -193,6 +199,10 @@ function termTest(text: string, given: NaiveOptions): (line: string) => boolean 
     : escaped(collapsed);
   const regexp = new RegExp(inWord(ends), flags);
   return (line) => regexp.test(searched(line));
+}
+
+function isWithinCharacter(text: string, index: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, index - 1), index + 1));
 }
 
 /**

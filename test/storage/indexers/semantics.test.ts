@@ -1,6 +1,7 @@
 // The conformance suite for each installed engine, and the limits and scores of the embedded engine.
 import t from 'tap';
 import { PeerError } from '../../../protocols/errors.js';
+import { SoifObject } from '../../../protocols/soif/index.js';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
 import {
   INDEXER_TYPES,
@@ -9,7 +10,7 @@ import {
   openIndexer,
 } from '../../../storage/indexers/index.js';
 import { pluck } from '../../helpers/pluck.js';
-import { ALL_CAPABILITIES, EmbeddedFixture, needsProgram } from './embedded-fixture.js';
+import { ALL_CAPABILITIES, EmbeddedFixture, needsProgram, objectOf } from './embedded-fixture.js';
 
 const WORDS_ONLY = { substrings: false, errors: 0, regexp: false, comparison: false };
 
@@ -54,6 +55,52 @@ t.test('BRK-2.17 exact and regexp compare in the one spelling, blanks and hyphen
   t.ok(await finds(`name regexp "^caf\u00e9 l'eau a-b  c$"`));
   t.notOk(await finds('name regexp "a b"'));
   t.notOk(await finds('name regexp "b c"'));
+});
+
+t.test('BRK-2.17 comparisons read a value as exact does: its line ends, its encoding', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  const values = [
+    'b',
+    'b\n',
+    'b\r\n',
+    '10\r\n',
+    '10',
+    'b\r\nc\r\n',
+    'b\nc',
+    'caf\u00e9',
+    'b\r',
+    'b\n\n',
+    'b\r\n\r\n',
+  ];
+  const bytes = [...values.map((value) => Buffer.from(value)), Buffer.from('caf\u00e9\r\n', 'latin1')];
+  const others = Array.from(objectOf({}), ({ name, value }) => [name, value] as const);
+  await fixture.putSoif(
+    bytes.map((value, i) => SoifObject.of('FILE', `http://x/${i}`, [['Name', value], ...others])),
+  );
+  const found = async (query: string) =>
+    (await fixture.search(query, { wantLines: false })).map(({ oid }) => oid).sort((a, b) => a - b);
+  const texts = ['b', '10', 'caf\u00e9', 'a', 'zz', '9.5'];
+  for (const text of texts) {
+    const [less, equal, greater] = [
+      await found(`name less-than "${text}"`),
+      await found(`name exact "${text}"`),
+      await found(`name greater-than "${text}"`),
+    ];
+    t.same(
+      [...less, ...equal, ...greater].sort((a, b) => a - b),
+      Array.from({ length: bytes.length }, (_, i) => i + 1),
+      `each value is less than, equal to or greater than ${text}`,
+    );
+  }
+  t.same(await found('name exact b'), [1, 2, 3]);
+  t.same(await found('name greater-than b'), [6, 7, 8, 9, 10, 11, 12]);
+});
+
+t.test('BRK-4.8 a URL that a tag and a word for content match is one line', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put({ url: 'http://h/name', Body: 'x' });
+  const [hit] = await fixture.search('url greater-than a and name', { contentOnly: true, wantLines: true });
+  t.same(hit?.lines, [{ attribute: 'url', text: '@FILE { http://h/name', first: true }]);
 });
 
 t.test('BRK-4.8 a term is negated below an odd number of not and right sides of except', async (t) => {
