@@ -1,9 +1,10 @@
 // Crawls pages whose content scripts make, with Debian's Chromium, and pages that attack a crawler's browser.
 // Prints TAP. Needs chromium; skipped without it. `CHROMIUM` names another one.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { processTree } from '../../servers/crawler/browser/process-tree.js';
 import type { CrawlOrderInput } from '../../servers/crawler/order/order.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
@@ -182,6 +183,86 @@ t.test('CRAWL-11.2 pages that attack the browser are read as fetched', { skip },
   t.ok(site.paths.includes('/found'), 'a page beside them has its links');
   await hasNoBrowser(t);
 });
+
+const MIB = 1 << 20;
+
+/** A script of this size, sent as fast as it is read. */
+function longScript(mebibytes: number): Page {
+  const piece = Buffer.alloc(MIB, 'x = 1;\n');
+  return (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/javascript', 'content-length': mebibytes * MIB });
+    let left = mebibytes;
+    const write = (): void => {
+      while (left-- > 0) if (!response.write(piece)) return void response.once('drain', write);
+      response.end();
+    };
+    write();
+  };
+}
+
+/** Returns the most memory that this process takes while the work runs. */
+async function peakOf<T>(work: () => Promise<T>): Promise<{ readonly peak: number; readonly result: T }> {
+  let peak = 0;
+  const look = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
+  const result = await work().finally(() => clearInterval(look));
+  return { peak, result };
+}
+
+/** A page whose script requests all of these and says how many came; no link reader sees the URLs. */
+function requesting(urls: readonly string[]): string {
+  const hidden = Buffer.from(JSON.stringify(urls)).toString('base64');
+  return shell(
+    `Promise.allSettled(JSON.parse(atob('${hidden}')).map((url) => fetch(url, { mode: 'no-cors' }).then((r) => r.arrayBuffer())))
+      .then((all) => { document.title = 'came: ' + all.filter((each) => each.status === 'fulfilled').length; })`,
+  );
+}
+
+for (const archived of [true, false])
+  t.test(
+    `CRAWL-22.12 many and long parts of a page take no more memory than its limit, ${archived ? 'archived' : 'not archived'}`,
+    { skip },
+    async (t) => {
+      const directory = scratchDirectory(t);
+      const visit = async (name: string, hosts: number, mebibytes: number) => {
+        const sites = await Promise.all(
+          Array.from({ length: hosts }, (_, i) => Site.start({ '/x': longScript(9) }, `127.0.0.${i + 2}`)),
+        );
+        await using opened = new CloseStack();
+        for (const each of sites) opened.use(each);
+        await using site = await Site.start({
+          '/': requesting([...sites.map(({ url }) => `${url}/x`), '/long', '/short']),
+          '/long': longScript(mebibytes),
+          '/short': script('1;'),
+        });
+        const warc = join(directory, `warc-${name}`);
+        const more: CrawlOrderInput = {
+          browser: { maxCacheMiB: 0, keepDocuments: true },
+          ...(archived ? { warc: { directory: warc, compress: false } } : {}),
+        };
+        const set = order({ embeds: 'any', browserMaxSeconds: 60 }, more);
+        const { peak, result } = await peakOf(() => crawl(join(directory, name), site, { order: set }));
+        return { peak, sites, lines: result.lines, warc };
+      };
+      await visit('first', 0, 1);
+      const few = await visit('few', 2, 1);
+      const many = await visit('many', 30, 200);
+      const growth = Math.round((many.peak - few.peak) / MIB);
+      t.ok(growth < 200, `${growth} MiB more for 470 MiB than for 19`);
+      t.match(many.lines.get('/')?.annotations.join(), /browser,browser:refused:\d+/);
+      if (!archived) return;
+      const alone = await visit('alone', 0, 200);
+      t.strictSame(alone.lines.get('/long')?.annotations, ['browser'], 'the archive has all of it');
+      t.equal(alone.lines.get('/long')?.size, 200 * MIB);
+      t.strictSame(alone.lines.get('/')?.annotations, ['2t', 'browser', 'browser:refused:1']);
+      const bytes = readdirSync(alone.warc).reduce(
+        (sum, file) => sum + statSync(join(alone.warc, file)).size,
+        0,
+      );
+      t.ok(bytes > 200 * MIB && bytes < 202 * MIB, `${bytes} bytes of WARC`);
+    },
+  );
 
 t.test('a Chromium that is killed is started again, and loads the page again', { skip }, async (t) => {
   let killed = 0;

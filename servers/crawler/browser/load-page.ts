@@ -6,6 +6,7 @@ import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { monotonicClock, steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { withTimeout } from '../../../protocols/clock.js';
 import { untilAborted } from '../../../protocols/linked-abort.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import type { ChromiumProcess } from './chromium-process.js';
 import { type LoadedPage, PageError, type PageLoad } from './types.js';
 
@@ -22,6 +23,8 @@ const MAX_SCROLLS = 50;
  * worth.
  */
 const MAX_ANSWERS = 2000;
+/** Larger bodies go to the browser one after the other: each is copied several times on the way, as text. */
+const LARGE_BYTES = 256 * 1024;
 /** The largest number of navigations that are reported. */
 const MAX_NAVIGATIONS = 100;
 
@@ -70,6 +73,7 @@ class PageVisit {
   readonly #load: PageLoad;
   readonly #signal: AbortSignal;
   readonly #navigations = new Set<string>();
+  readonly #large = new Mutex();
   #answers = 0;
   #inFlight = 0;
   #lastChange = steadyTime();
@@ -221,7 +225,8 @@ class PageVisit {
     // A frame has the URL to which its request was redirected.
     if (request.isNavigationRequest() && answer.url !== withoutFragment(request.url()))
       return route.fulfill({ contentType: 'text/html', body: redirectTo(answer.url) });
-    return fulfill(route, answer);
+    if (answer.body.length < LARGE_BYTES) return fulfill(route, answer);
+    return this.#large.runExclusive(() => fulfill(route, answer));
   }
 }
 

@@ -1,5 +1,6 @@
 // The requests of a page that a browser loads: decides about each and sends it as a URI of the crawl.
 import { closeBodies, type Fetcher, type FetchResult, isWhole } from '../../../clients/fetch/index.js';
+import { Budget } from '../../../protocols/budget.js';
 import { resolveUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { NETWORK, type QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
@@ -7,7 +8,7 @@ import { recordedEvent } from '../completions.js';
 import { CrawlUri, FETCH_STATUS, type FetchedPart, type OutLink } from '../crawl-uri.js';
 import type { Candidate, Prepared } from '../frontier/contract.js';
 import type { CrawlSettings } from '../order/settings.js';
-import { FetchProcessor } from '../processors/fetch.js';
+import { annotateBody, FetchProcessor } from '../processors/fetch.js';
 import type { FetchLimits } from '../processors/parts.js';
 import type { Scope } from '../scope.js';
 import type { ServerCache } from '../servers/server-cache.js';
@@ -42,6 +43,11 @@ const NEVER_FETCHED = new Set([
 const SHOWN_ONLY = new Set(['image', 'font']);
 /** Attempts to get the robots.txt of a server (CRAWL-13.3.12). */
 const ROBOTS_TRIES = 3;
+/**
+ * Parts of a page that are received at the same time, whatever the number of their hosts: each is in memory up to the
+ * size that a page may get.
+ */
+const PARALLEL = 8;
 const MIB = 1 << 20;
 
 /**
@@ -56,7 +62,10 @@ export class PageParts {
   readonly fetched: FetchedPart[] = [];
   /** The page, for decisions about its parts. */
   readonly #page: CrawlUri;
+  readonly #slots = new Budget(PARALLEL);
+  readonly #running = new Set<Promise<unknown>>();
   #requests = 0;
+  /** Bytes that the page got. */
   #bytes = 0;
   /** Number of requests beyond the limits of the page. */
   refused = 0;
@@ -99,8 +108,28 @@ export class PageParts {
     }
   }
 
-  /** Makes one request, if it is allowed. */
+  /** Waits for the requests of a page that is closed: their records belong to it. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
   async #follow(
+    page: CrawlUri,
+    link: OutLink,
+    request: PartRequest,
+    signal: AbortSignal,
+  ): Promise<Step | undefined> {
+    const step = this.#slots.run(1, () => this.#send(page, link, request, signal), { signal });
+    this.#running.add(step);
+    try {
+      return await step;
+    } finally {
+      this.#running.delete(step);
+    }
+  }
+
+  /** Makes one request, if it is allowed. */
+  async #send(
     page: CrawlUri,
     link: OutLink,
     request: PartRequest,
@@ -127,10 +156,17 @@ export class PageParts {
     const known = cache.get(part.url);
     if (known !== undefined) return { response: known };
     await this.#load(part);
-    this.#record(part, begin, part.fetched === undefined ? undefined : { ...candidate, fetched: true });
     const { fetched } = part;
+    // What ended too soon is fetched again if a document links to it.
+    const isSeen = fetched !== undefined && fetched.lenient?.problem === undefined;
+    this.#record(part, begin, isSeen ? { ...candidate, fetched: true } : undefined);
     if (fetched?.location !== undefined) return { part, location: fetched.location };
-    if (fetched === undefined || !isWhole(fetched) || fetched.undecoded !== undefined) return undefined;
+    if (fetched === undefined) return undefined;
+    const isLonger = fetched.truncated || this.#bytes + fetched.body.length > this.#maxBytes;
+    this.#bytes += fetched.body.length;
+    // Other parts arrived meanwhile, or it is longer than a page may get; an archive has it.
+    if (isLonger) this.refused++;
+    if (isLonger || !isWhole(fetched) || fetched.undecoded !== undefined) return undefined;
     const response = responseOf(fetched);
     cache.add(part.url, response);
     return { response };
@@ -179,8 +215,8 @@ export class PageParts {
       servers.locks.exclusive(host, this.#delayMs(part), signal, work),
     );
     await fetch.process(part);
-    this.#bytes += part.size;
     if (part.fetched === undefined) return;
+    annotateBody(part, part.fetched);
     try {
       await run(after, part);
     } finally {
@@ -189,7 +225,6 @@ export class PageParts {
     if (!part.succeeded) return;
     // A part is not summarized by itself.
     part.disposition = 'listed';
-    if (part.fetched.truncated) part.annotations.push('lenTrunc');
   }
 
   /** CRAWL-7.1: a server that states its delay gets it. */

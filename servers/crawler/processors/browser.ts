@@ -80,6 +80,7 @@ class BrowserProcessor implements Processor {
       uri.annotations.push(`browser:${error.kind}`);
       if (error.kind === 'start') this.#tell(error);
     } finally {
+      await parts.settled();
       uri.parts = parts.fetched;
       if (parts.refused > 0) uri.annotations.push(`browser:refused:${parts.refused}`);
     }

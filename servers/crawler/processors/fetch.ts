@@ -61,6 +61,16 @@ function lengthOf({ body, truncated, wire }: FetchResult): number {
   return truncated ? Math.max(body.length, wire?.body.length ?? 0) : body.length;
 }
 
+/** Adds the annotations of a body that is cut by a limit, which is no error (CRAWL-8.6), or untidy (CRAWL-22.11). */
+export function annotateBody(uri: CrawlUri, fetched: FetchResult): void {
+  const { lenient } = fetched;
+  if (fetched.late !== undefined) uri.annotations.push('timeTrunc');
+  else if (truncationOf(fetched) === 'length') uri.annotations.push('lenTrunc');
+  if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
+  const isHttp = /^https?:/.test(uri.url);
+  if (lenient !== undefined && (isHttp || lenient.deviations.length > 0)) uri.annotations.push('lenientHttp');
+}
+
 type RequestLock = (
   host: string,
   signal: AbortSignal,
@@ -179,15 +189,8 @@ export class ResponseClassifier implements Processor {
     if (uri.disposition === 'kept') return 'proceed';
     const fetched = uri.fetched!;
     const known = uri.document;
-    // CRAWL-8.6: a body that is cut by a limit is no error.
-    if (fetched.late !== undefined) uri.annotations.push('timeTrunc');
-    else if (truncationOf(fetched) === 'length') uri.annotations.push('lenTrunc');
-    if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
-    const { lenient } = fetched;
-    const isHttp = /^https?:/.test(uri.url);
-    if (lenient !== undefined && (isHttp || lenient.deviations.length > 0))
-      uri.annotations.push('lenientHttp');
-    const problem = lenient?.problem;
+    annotateBody(uri, fetched);
+    const problem = fetched.lenient?.problem;
     if (problem !== undefined) {
       if (this.#mayComeWhole(uri, fetched)) {
         uri.disposition = 'retry';

@@ -1,4 +1,6 @@
 // The fetcher `browser` without a browser: which requests of a page are sent, and what becomes of its document.
+import { setMaxListeners } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createFetcher } from '../../../clients/fetch/index.js';
@@ -124,6 +126,80 @@ t.test('CRAWL-11.2, 13.4 requests of a page pass scope and robots.txt, and are s
   t.match(lines.get('/secret'), { status: -9998, pathFromSeed: 'E' });
   t.equal(lines.get('/none')?.status, 404);
   t.equal(lines.has('/x'), false);
+});
+
+t.test(
+  'CRAWL-22.12 a page gets no more bytes than its limit, however many parts arrive at once',
+  async (t) => {
+    const part = Buffer.alloc(600_000, 'x');
+    let [open, most] = [0, 0];
+    const held: (() => void)[] = [];
+    const names = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 2}`);
+    const sites = await Promise.all(
+      names.map((name) =>
+        Site.start(
+          {
+            '/x': (_, response) => {
+              most = Math.max(most, ++open);
+              held.push(() => {
+                open--;
+                response.end(part);
+              });
+              // They are answered when no other one can come; later ones at once.
+              if (most === 8) for (const answer of held.splice(0)) answer();
+            },
+          },
+          name,
+        ),
+      ),
+    );
+    t.teardown(() => Promise.all(sites.map((each) => each[Symbol.asyncDispose]())));
+    await using site = await Site.start({ '/': page('Start', []) });
+    const openBrowser = fakeBrowser(async (loaded) => {
+      if (loaded.url !== `${site.url}/`) return 'other';
+      setMaxListeners(0, loaded.signal);
+      const answers = await Promise.all(sites.map(({ url }) => requestOf(loaded, `${url}/x`)));
+      t.equal(answers.filter((answer) => answer !== undefined).length, 3, '1.8 of 2 MiB');
+      return page('Made', []);
+    });
+    const settings = { ...BROWSER, embeds: 'any', browserMaxMegabytes: 2 } as const;
+    const { lines } = await crawl(t.testdir(), site, { order: { settings }, openBrowser });
+    t.equal(most, 8);
+    t.strictSame(lines.get('/')?.annotations, ['2t', 'browser', 'browser:refused:17']);
+  },
+);
+
+t.test('CRAWL-22.12 a part that an archive has whole is not cut, whatever the page gets of it', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', []),
+    '/long': 'x'.repeat(3_000_000),
+    '/cut': (_, response) => {
+      response.writeHead(200, { 'content-length': 9 });
+      response.write('part', () => response.destroy());
+    },
+  });
+  const openBrowser = fakeBrowser(async (loaded) => {
+    if (loaded.url !== `${site.url}/`) return 'other';
+    t.equal(await requestOf(loaded, '/cut'), undefined);
+    t.equal(await requestOf(loaded, '/long'), undefined);
+    return page('Made', ['/cut']);
+  });
+  const directory = t.testdir();
+  const warc = { directory: join(directory, 'warc'), compress: false };
+  const settings = { ...BROWSER, browserMaxMegabytes: 2, lostMaxRetries: 1 };
+  const { lines } = await crawl(directory, site, { order: { settings, warc }, openBrowser });
+  t.match(lines.get('/long'), { size: 3_000_000, annotations: ['browser'] });
+  t.equal(site.paths.filter((path) => path === '/cut').length, 2, 'what was cut is fetched for a link to it');
+  const archive = readdirSync(warc.directory).map((name) =>
+    readFileSync(join(warc.directory, name), 'latin1'),
+  );
+  const records = archive.join('').split('WARC/1.1\r\n');
+  const record = (path: string) =>
+    records.find((text) => /^WARC-Type: response/.test(text) && text.includes(`${site.url}${path}\r\n`)) ??
+    '';
+  t.ok(record('/long').length > 3_000_000);
+  t.notMatch(record('/long').slice(0, 2000), /WARC-Truncated/);
+  t.match(record('/cut'), /WARC-Truncated: disconnect/);
 });
 
 t.test('G-174 what a public page requests does not reach private addresses', async (t) => {
