@@ -67,20 +67,12 @@ export type {
   SnapshotInfo,
   SummarySnapshot,
 } from './generations/snapshot.js';
-export type { KeyCodec, KeyRange } from './level/keys.js';
 export type {
-  GetOptions,
   Level,
   LevelOptions,
-  PageOptions,
-  Row,
-  Snapshot,
-  StoreKind,
 } from './level/level.js';
 export type { OpenDatabaseOptions } from './level/open-database.js';
 export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
-export type { RowCodec, Table, TableFormat, TablePageOptions } from './level/table.js';
-export type { RowChange } from './level/write-batch.js';
 export type { TombstoneRecord } from './records/records.js';
 export {
   type DocumentLink,
@@ -94,6 +86,19 @@ export {
   type Removal,
   SCHEMA_VERSION,
 } from './records/records.js';
+export type {
+  PageOptions,
+  Row,
+  RowChange,
+  RowReader,
+  Rows,
+  RowsOptions,
+  RowsSnapshot,
+  RowWriter,
+  StoreKind,
+} from './rows/contract.js';
+export type { KeyCodec, KeyRange } from './rows/keys.js';
+export type { RowCodec, Table, TableFormat, TablePageOptions } from './rows/table.js';
 export type { SummaryChange } from './summaries/summary-changes.js';
 export type {
   ExportChunk,

@@ -5,6 +5,11 @@ import { isUnwritable, StateError, StorageError } from '../../protocols/errors.j
 import { Mutex } from '../../protocols/mutex.js';
 import { isPlausiblePresent, MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
+import type { LevelOptions } from '../level/level.js';
+import { openRows } from '../place/open-rows.js';
+import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
+import type { RowReader, Rows, RowWriter } from '../rows/contract.js';
+import { isDatabaseUrl } from '../rows/database-url.js';
 import {
   keyOid,
   keyOrder,
@@ -14,10 +19,9 @@ import {
   requireInteger,
   TABLE,
   tableRange,
-} from '../level/keys.js';
-import { Level, type LevelOptions } from '../level/level.js';
-import { Table } from '../level/table.js';
-import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
+} from '../rows/keys.js';
+import { countRows } from '../rows/pages.js';
+import { Table } from '../rows/table.js';
 import { deleteOrphans, isInParts, openObject, StoredParts, writeParts } from './large-objects.js';
 import { type LargePart, readObjects } from './object-reader.js';
 import {
@@ -89,7 +93,7 @@ const openDirectories = new Set<string>();
  * that an indexer follows. Each {@link apply} is one atomic batch.
  */
 export class BrokerStore implements AsyncDisposable {
-  readonly #level: Level;
+  readonly #database: Rows;
   /** The state of each collection point (GATHERD-13.6), by {@link CollectionPointState.key}. */
   readonly points: Table<string, PointState>;
   /** The Registry's entries, by OID. */
@@ -102,38 +106,44 @@ export class BrokerStore implements AsyncDisposable {
   readonly #mutex = new Mutex();
   #closed = false;
 
-  private constructor(level: Level, counters: BrokerCounters, options: BrokerStoreOptions) {
-    this.#level = level;
-    this.entries = new Table(level, ENTRIES);
-    this.points = new Table(level, POINTS);
+  private constructor(database: Rows, counters: BrokerCounters, options: BrokerStoreOptions) {
+    this.#database = database;
+    this.entries = new Table(database, ENTRIES);
+    this.points = new Table(database, POINTS);
     this.#counters = counters;
     this.#sync = options.sync ?? false;
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
   }
 
-  /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
-  static async open(directory: string, options: BrokerStoreOptions = {}): Promise<BrokerStore> {
-    const path = resolve(directory);
-    if (openDirectories.has(path))
-      throw new StorageError(`the store in ${path} is in use by this process already`);
-    openDirectories.add(path);
-    let level: Level | undefined;
+  /**
+   * @param place the store's directory, or the URL of a PostgreSQL database that several Brokers may share
+   * @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema; or if the
+   *   database cannot be reached.
+   */
+  static async open(place: string, options: BrokerStoreOptions = {}): Promise<BrokerStore> {
+    const path = isDatabaseUrl(place) ? undefined : resolve(place);
+    if (path !== undefined) {
+      if (openDirectories.has(path))
+        throw new StorageError(`the store in ${path} is in use by this process already`);
+      openDirectories.add(path);
+    }
+    let database: Rows | undefined;
     try {
-      level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
-      const counters = await BROKER_COUNTERS.read(level);
-      await deleteOrphans(level, counters.sequence);
-      return new BrokerStore(level, counters, options);
+      database = await openRows(path ?? place, { ...options, kind: 'broker', multithreading: true });
+      const counters = await BROKER_COUNTERS.read(database);
+      if (!database.isShared) await deleteOrphans(database, counters.sequence);
+      return new BrokerStore(database, counters, options);
     } catch (error) {
       // Otherwise the store stays locked, and cannot be opened again when e.g. the disk has space.
-      await level?.close();
-      openDirectories.delete(path);
+      await database?.close();
+      if (path !== undefined) openDirectories.delete(path);
       throw error;
     }
   }
 
   /** Whether a write that failed because the disk is full may succeed now. */
   hasRoom(): Promise<boolean> {
-    return this.#level.hasRoom();
+    return this.#database.hasRoom();
   }
 
   /** Number of objects; exact after a crash too. */
@@ -208,7 +218,7 @@ export class BrokerStore implements AsyncDisposable {
     let removed = 0;
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(range, { limit: DELETE_BATCH });
+        const keys = await rows.before.pageOfKeys(range, { limit: DELETE_BATCH });
         return removeAll(rows, keys.map(keyOid), false);
       });
       if (count === 0) break;
@@ -230,12 +240,12 @@ export class BrokerStore implements AsyncDisposable {
       const lastChange = now;
       await this.#change(async (rows) => rows.setClock(lastChange));
     }
-    return repairTimes(this.#level, (work) => this.#change(work), now);
+    return repairTimes((work) => this.#change(work), now);
   }
 
   /** Number of objects that {@link expire} would remove. */
   countExpired(now: UnixSeconds): Promise<number> {
-    return this.#level.count(expiredRange(now));
+    return countRows(this.#database, expiredRange(now));
   }
 
   /** Time of the last change by the store's clock; 0 before the first. */
@@ -245,14 +255,14 @@ export class BrokerStore implements AsyncDisposable {
 
   /** Lets the next collection request everything from every point. */
   async resetPoints(): Promise<void> {
-    await this.#change((rows) => resetPoints(this.#level, rows, -1));
+    await this.#change((rows) => resetPoints(rows, -1));
   }
 
   async #deleteRemovals(before: Uint8Array): Promise<void> {
     const range = { ...tableRange(TABLE.removalExpiries), lt: before };
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(range, { limit: DELETE_BATCH });
+        const keys = await rows.before.pageOfKeys(range, { limit: DELETE_BATCH });
         const identities = keys.map(identityOfKey);
         await rows.loadRemovals(identities);
         for (const identity of identities) rows.deleteRemoval(identity);
@@ -278,7 +288,7 @@ export class BrokerStore implements AsyncDisposable {
   /** Rewrites the files without deleted and replaced rows (REG-26). Readers and writers continue meanwhile. */
   compress(): Promise<void> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
-    return this.#level.compact();
+    return this.#database.compact();
   }
 
   /**
@@ -289,7 +299,7 @@ export class BrokerStore implements AsyncDisposable {
     await this.#removeEverything();
     await this.#deleteRemovals(tableRange(TABLE.removalExpiries).lt);
     await this.#change(async (rows) => {
-      for await (const keys of this.points.keyPages())
+      for await (const keys of new Table(rows.before, POINTS).keyPages())
         for (const key of keys) rows.change(POINTS.delete(key));
     });
   }
@@ -297,7 +307,7 @@ export class BrokerStore implements AsyncDisposable {
   async #removeEverything(): Promise<void> {
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(tableRange(TABLE.entries), { limit: DELETE_BATCH });
+        const keys = await rows.before.pageOfKeys(tableRange(TABLE.entries), { limit: DELETE_BATCH });
         return removeAll(rows, keys.map(keyOid), false);
       });
       if (count === 0) return;
@@ -312,7 +322,7 @@ export class BrokerStore implements AsyncDisposable {
    * @param largePart the part that is returned of an object that is stored in parts; default: all of it
    */
   objects(oids: readonly number[], largePart?: LargePart): Promise<(Uint8Array | undefined)[]> {
-    return readObjects(this.#level, oids, largePart);
+    return readObjects(this.#database, oids, largePart);
   }
 
   /**
@@ -322,15 +332,15 @@ export class BrokerStore implements AsyncDisposable {
    * @throws StorageError if the object is damaged; so do its reads
    */
   async large(oid: number): Promise<StoredParts | undefined> {
-    const row = await this.#level.get(oidKey(TABLE.objects, oid));
+    const row = await this.#database.get(oidKey(TABLE.objects, oid));
     if (row === undefined || !isInParts(row)) return undefined;
-    const object = await openObject(this.#level, oid, row);
+    const object = await openObject(this.#database, oid, row);
     return object instanceof StoredParts ? object : undefined;
   }
 
   /** The entries that describe a URL: at most one for each Gatherer. */
   async byUrl(url: string): Promise<RegistryEntry[]> {
-    const oids = await new Table(this.#level, URLS).get(url);
+    const oids = await new Table(this.#database, URLS).get(url);
     const entries = await this.entries.getMany(oids ?? []);
     return entries.filter((entry) => entry !== undefined);
   }
@@ -342,7 +352,7 @@ export class BrokerStore implements AsyncDisposable {
    * @param length characters of the URL with which the others must begin
    */
   async beside(url: string, length: number, limit: number): Promise<number[]> {
-    const urls = new Table(this.#level, URLS);
+    const urls = new Table(this.#database, URLS);
     const range = prefixRange(URLS.keys, url.slice(0, length));
     const own = await urls.get(url);
     const found = new Set<number>();
@@ -356,7 +366,7 @@ export class BrokerStore implements AsyncDisposable {
 
   /** All entries in OID order, in pages. Not a snapshot: changes after the current position are seen. */
   all(options: EntriesOptions = {}): AsyncGenerator<RegistryEntry[], void, undefined> {
-    return entriesInOrder(this.#level, options);
+    return entriesInOrder(this.#database, options);
   }
 
   /**
@@ -365,12 +375,12 @@ export class BrokerStore implements AsyncDisposable {
    * later time.
    */
   copiesSince(options: ChangedSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
-    return copiesSince(this.#level, options);
+    return copiesSince(this.#database, options);
   }
 
   /** The removals after a time, in their order, in pages (BT-5). */
   removalsSince(options: ChangedSinceOptions): AsyncGenerator<Removal[], void, undefined> {
-    return removalsSince(this.#level, options);
+    return removalsSince(this.#database, options);
   }
 
   /**
@@ -378,7 +388,7 @@ export class BrokerStore implements AsyncDisposable {
    * {@link all}.
    */
   stored(options: { readonly signal?: AbortSignal | undefined } = {}): ReturnType<typeof storedInOrder> {
-    return storedInOrder(this.#level, options.signal);
+    return storedInOrder(this.#database, options.signal);
   }
 
   /**
@@ -401,12 +411,14 @@ export class BrokerStore implements AsyncDisposable {
     now: UnixSeconds,
     options: ValidOptions = {},
   ): AsyncGenerator<Uint8Array[] | StoredParts, void, undefined> {
+    await this.refresh();
     const { objects, sequence } = this.#counters;
-    const found = yield* validInOrder(this.#level, now, options);
+    const found = yield* validInOrder(this.#database, now, options);
+    await this.refresh();
     if (found === objects || this.lastSequence !== sequence) return;
-    const { directory } = this.#level;
+    const { place } = this.#database;
     throw new StorageError(
-      `the store in ${directory} is damaged: it has ${found} objects instead of ${objects}; ${adviceFor(directory)}`,
+      `the store in ${place} is damaged: it has ${found} objects instead of ${objects}; ${adviceFor(place)}`,
     );
   }
 
@@ -414,7 +426,7 @@ export class BrokerStore implements AsyncDisposable {
    * The second at which the next object expires after those that have expired at `now`; infinity if none will.
    */
   async nextExpiry(now: UnixSeconds): Promise<UnixSeconds> {
-    const [key] = await this.#level.pageOfKeys(
+    const [key] = await this.#database.pageOfKeys(
       { ...tableRange(TABLE.expiries), gte: expiredRange(now).lt },
       { limit: 1 },
     );
@@ -425,7 +437,7 @@ export class BrokerStore implements AsyncDisposable {
 
   /** The next changes after `sequence`, oldest first, at most `limit`. */
   async changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
-    const log = new Table(this.#level, CHANGES);
+    const log = new Table(this.#database, CHANGES);
     const changes: StoreChange[] = [];
     while (changes.length < limit) {
       const after = changes.at(-1)?.sequence ?? sequence;
@@ -442,13 +454,13 @@ export class BrokerStore implements AsyncDisposable {
     if (sequence <= this.trimmedSequence) return;
     // The counter is written first: rows at or below it that a crash leaves are never read.
     await this.#change(async (rows) => rows.setTrimmed(sequence));
-    await this.#level.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
+    await this.#database.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
   }
 
   /** Makes every change so far durable: a power failure loses nothing of it. */
   flush(): Promise<void> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
-    return this.#level.flush();
+    return this.#database.flush();
   }
 
   // ---- closing ----
@@ -457,41 +469,60 @@ export class BrokerStore implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#mutex.runExclusive(() => this.#level.close());
-    openDirectories.delete(this.#level.directory);
+    await this.#mutex.runExclusive(() => this.#database.close());
+    openDirectories.delete(this.#database.place);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** After a failed write: whether it took effect shows in the counters, which are written with it. */
-  #recover(): Promise<void> {
-    return this.#level.recover(async () => {
-      const { lastChange } = this.#counters;
-      const counters = await BROKER_COUNTERS.read(this.#level);
-      this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
-    });
+  /**
+   * Reads again how many objects and changes there are, if other Brokers write the same store: this one learns of their
+   * changes by its next change, or by this.
+   */
+  async refresh(): Promise<void> {
+    if (this.#database.isShared) await this.#readCounters(this.#database);
+  }
+
+  async #readCounters(database: RowReader): Promise<void> {
+    const { lastChange } = this.#counters;
+    const counters = await BROKER_COUNTERS.read(database);
+    // Two reads may end in the other order.
+    if (this.#database.isShared && counters.sequence < this.#counters.sequence) return;
+    this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
   }
 
   /** Runs one change at a time: it reads what it needs, then writes one batch. */
   #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#mutex.runExclusive(async () => {
-      await this.#recover();
-      if (this.#hasOrphans) await deleteOrphans(this.#level, this.#counters.sequence);
-      await using rows = new RegistryRows(this.#level, this.#counters, this.#now());
-      const result = await work(rows);
-      const batch = rows.rows(this.#counters);
-      for (const large of rows.large) {
-        this.#hasOrphans = true;
-        await writeParts(this.#level, large);
-      }
-      if (batch.length > 0) await this.#level.write(batch, this.#sync);
-      this.#counters = rows.counters;
+      // After a failed write: whether it took effect shows in the counters, which are written with it.
+      await this.#database.recover(() => this.#readCounters(this.#database));
+      const { result, counters } = await this.#database.exclusive((database) =>
+        this.#writeChange(database, work),
+      );
+      this.#counters = counters;
       this.#hasOrphans = false;
       return result;
     });
+  }
+
+  async #writeChange<T>(
+    database: RowWriter,
+    work: (rows: RegistryRows) => Promise<T>,
+  ): Promise<{ result: T; counters: BrokerCounters }> {
+    if (this.#database.isShared) await this.#readCounters(database);
+    else if (this.#hasOrphans) await deleteOrphans(database, this.#counters.sequence);
+    await using rows = new RegistryRows(database, this.#counters, this.#now());
+    const result = await work(rows);
+    const batch = rows.rows(this.#counters);
+    for (const large of rows.large) {
+      this.#hasOrphans = true;
+      await writeParts(database, large);
+    }
+    if (batch.length > 0) await database.write(batch, this.#sync);
+    return { result, counters: rows.counters };
   }
 }
 

@@ -1,4 +1,4 @@
-// Objects above a mebibyte, which are stored in parts: LevelDB holds each row several times in memory while it
+// Objects above a mebibyte, which are stored in parts: a database holds each row several times in memory while it
 // writes or reads it.
 //
 // The parts are written before the batch that refers to them, in batches of their own and under a number that
@@ -9,9 +9,9 @@ import { crc32 } from 'node:zlib';
 import { StateError, type StorageError } from '../../protocols/errors.js';
 import { type ByteSource, readRange, type SoifBytes } from '../../protocols/soif/index.js';
 import { countBuffer } from '../files/collect-garbage.js';
-import { oidKey, orderedKey, orderedOidKey, TABLE, tableRange } from '../level/keys.js';
-import type { Level, RowChange, Snapshot } from '../level/level.js';
 import type { RegistryEntry } from '../records/records.js';
+import type { RowChange, RowReader, RowsSnapshot, RowWriter } from '../rows/contract.js';
+import { oidKey, orderedKey, orderedOidKey, TABLE, tableRange } from '../rows/keys.js';
 import { damagedObject, objectOfRow } from './object-rows.js';
 
 /** Bytes of a part; belongs to the format. A longer object is stored in parts. */
@@ -61,13 +61,13 @@ export function partKeys({ partSet = 0, length }: RegistryEntry): Uint8Array[] {
  * Writes the parts, each in a batch of its own, in place of those that a failed attempt left, and the checksum
  * into the row.
  */
-export async function writeParts(level: Level, { oid, set, bytes, row }: LargeObject): Promise<void> {
-  await level.clear({ gte: orderedKey(TABLE.parts, set), lt: orderedKey(TABLE.parts, set + 1) });
+export async function writeParts(database: RowWriter, { oid, set, bytes, row }: LargeObject): Promise<void> {
+  await database.clear({ gte: orderedKey(TABLE.parts, set), lt: orderedKey(TABLE.parts, set + 1) });
   let crc = oid;
   let i = 0;
   for await (const value of partsOf(bytes)) {
     crc = crc32(value, crc);
-    await level.write([{ key: orderedOidKey(TABLE.parts, set, i++), value }]);
+    await database.write([{ key: orderedOidKey(TABLE.parts, set, i++), value }]);
   }
   row.writeUInt32BE(crc, CRC_AT);
 }
@@ -97,10 +97,10 @@ async function* partsOf(bytes: SoifBytes): AsyncGenerator<Uint8Array, void, unde
 }
 
 /** Deletes the parts that no batch refers to: those above the sequence of the last change. */
-export async function deleteOrphans(level: Level, lastSequence: number): Promise<void> {
+export async function deleteOrphans(database: RowWriter, lastSequence: number): Promise<void> {
   const range = { ...tableRange(TABLE.parts), gte: orderedKey(TABLE.parts, lastSequence + 1) };
-  const [first] = await level.pageOfKeys(range, { limit: 1 });
-  if (first !== undefined) await level.clear(range);
+  const [first] = await database.pageOfKeys(range, { limit: 1 });
+  if (first !== undefined) await database.clear(range);
 }
 
 /** The stored bytes of an object: in memory, or a source that must be closed. */
@@ -112,21 +112,21 @@ export type StoredObject = Uint8Array | StoredParts;
  * @throws StorageError if the object is damaged
  */
 export async function openObject(
-  level: Level,
+  database: RowReader,
   oid: number,
   row: Uint8Array,
 ): Promise<StoredObject | undefined> {
-  if (!isInParts(row)) return objectOfRow(level.directory, oid, row);
-  const snapshot = await level.snapshot();
+  if (!isInParts(row)) return objectOfRow(database.place, oid, row);
+  const snapshot = await database.snapshot();
   let opened: StoredObject | undefined;
   try {
     // A change since the row was read may have deleted the parts.
-    const current = await level.get(oidKey(TABLE.objects, oid), { snapshot });
+    const current = await snapshot.get(oidKey(TABLE.objects, oid));
     if (current !== undefined && isInParts(current)) {
-      opened = new StoredParts(level, oid, current, snapshot);
+      opened = new StoredParts(database, oid, current, snapshot);
       return opened;
     }
-    return current && objectOfRow(level.directory, oid, current);
+    return current && objectOfRow(database.place, oid, current);
   } finally {
     if (!(opened instanceof StoredParts)) await snapshot.close();
   }
@@ -137,11 +137,11 @@ export async function openObject(
  * damaged
  */
 export async function storedObject(
-  level: Level,
+  database: RowReader,
   oid: number,
   row: Uint8Array,
 ): Promise<Uint8Array | undefined> {
-  const object = await openObject(level, oid, row);
+  const object = await openObject(database, oid, row);
   if (!(object instanceof StoredParts)) return object;
   await using parts = object;
   return await parts.read();
@@ -150,17 +150,17 @@ export async function storedObject(
 /** An object in parts, at the moment of its opening. */
 export class StoredParts implements ByteSource, AsyncDisposable {
   readonly length: number;
-  readonly #level: Level;
+  readonly #database: RowReader;
   readonly #oid: number;
   readonly #set: number;
   readonly #crc: number;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: RowsSnapshot;
   /** The part of the last read of a range: small ranges often follow each other. */
   #last: { readonly index: number; readonly part: Uint8Array } | undefined;
 
   /** @throws StorageError if the row is damaged */
-  constructor(level: Level, oid: number, row: Uint8Array, snapshot: Snapshot) {
-    this.#level = level;
+  constructor(database: RowReader, oid: number, row: Uint8Array, snapshot: RowsSnapshot) {
+    this.#database = database;
     this.#oid = oid;
     this.#snapshot = snapshot;
     const header = Buffer.from(row.buffer, row.byteOffset, row.length);
@@ -210,10 +210,7 @@ export class StoredParts implements ByteSource, AsyncDisposable {
   }
 
   async #part(index: number): Promise<Uint8Array> {
-    const part = await this.#level.get(orderedOidKey(TABLE.parts, this.#set, index), {
-      snapshot: this.#snapshot,
-      fillCache: false,
-    });
+    const part = await this.#snapshot.get(orderedOidKey(TABLE.parts, this.#set, index));
     const length = Math.min(this.length - index * PART_BYTES, PART_BYTES);
     countBuffer(length);
     if (part?.length !== length) throw this.#damaged('lacks a part');
@@ -221,19 +218,19 @@ export class StoredParts implements ByteSource, AsyncDisposable {
   }
 
   #damaged(problem: string): StorageError {
-    return damagedObject(this.#level.directory, this.#oid, problem);
+    return damagedObject(this.#database.place, this.#oid, problem);
   }
 }
 
 /** An object in one row, which is read each time that its bytes are. */
-export function storedRow(level: Level, oid: number, length: number): ByteSource {
+export function storedRow(database: RowReader, oid: number, length: number): ByteSource {
   return {
     length,
     async *pieces(start = 0, end = length) {
-      const row = await level.get(oidKey(TABLE.objects, oid));
-      const bytes = row && objectOfRow(level.directory, oid, row);
+      const row = await database.get(oidKey(TABLE.objects, oid));
+      const bytes = row && objectOfRow(database.place, oid, row);
       if (bytes?.length !== length)
-        throw damagedObject(level.directory, oid, 'has another length than its entry');
+        throw damagedObject(database.place, oid, 'has another length than its entry');
       countBuffer(length);
       yield bytes.subarray(start, end);
     },

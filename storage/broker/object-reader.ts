@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import type { ByteSource } from '../../protocols/soif/index.js';
-import { oidKey, TABLE, type TableByte } from '../level/keys.js';
-import { Level } from '../level/level.js';
+import { openRows } from '../place/open-rows.js';
+import type { RowReader } from '../rows/contract.js';
+import { oidKey, TABLE, type TableByte } from '../rows/keys.js';
 import { isInParts, openObject, type StoredObject, StoredParts, storedObject } from './large-objects.js';
 import { damagedObject, objectOfRow } from './object-rows.js';
 
@@ -27,15 +27,15 @@ export interface ObjectReader extends AsyncDisposable {
  * @param largePart the part that is returned of an object that is stored in parts; default: all of it
  * @throws StorageError if there is no store, or another process has it open.
  */
-export async function openObjectReader(directory: string, largePart?: LargePart): Promise<ObjectReader> {
-  const level = await Level.open(resolve(directory), { kind: 'broker', create: false, multithreading: true });
+export async function openObjectReader(place: string, largePart?: LargePart): Promise<ObjectReader> {
+  const database = await openRows(place, { kind: 'broker', create: false, multithreading: true });
   return {
     objects: (oids, maxBytes) =>
       maxBytes === undefined
-        ? readObjects(level, oids, largePart)
-        : readSome(level, oids, maxBytes, largePart),
-    close: () => level.close(),
-    [Symbol.asyncDispose]: () => level.close(),
+        ? readObjects(database, oids, largePart)
+        : readSome(database, oids, maxBytes, largePart),
+    close: () => database.close(),
+    [Symbol.asyncDispose]: () => database.close(),
   };
 }
 
@@ -43,7 +43,7 @@ export async function openObjectReader(directory: string, largePart?: LargePart)
 const OBJECTS_AT_ONCE = 16;
 
 async function readSome(
-  level: Level,
+  database: RowReader,
   oids: readonly number[],
   maxBytes: number,
   largePart: LargePart | undefined,
@@ -52,7 +52,7 @@ async function readSome(
   let bytes = 0;
   while (objects.length < oids.length && bytes < maxBytes) {
     const next = oids.slice(objects.length, objects.length + OBJECTS_AT_ONCE);
-    for (const object of await readObjects(level, next, largePart)) {
+    for (const object of await readObjects(database, next, largePart)) {
       objects.push(object);
       bytes += object?.length ?? 0;
     }
@@ -66,21 +66,21 @@ async function readSome(
  * @throws StorageError if an object is damaged, or the Registry has an entry whose object is missing
  */
 export async function readObjects(
-  level: Level,
+  database: RowReader,
   oids: readonly number[],
   largePart?: LargePart,
 ): Promise<(Uint8Array | undefined)[]> {
-  const rows = await readRows(level, TABLE.objects, oids);
+  const rows = await readRows(database, TABLE.objects, oids);
   const missing = oids.filter((_, i) => rows[i] === undefined);
-  if (missing.length > 0) await requireRemoved(level, missing);
+  if (missing.length > 0) await requireRemoved(database, missing);
   if (!rows.some((row) => row !== undefined && isInParts(row)))
-    return rows.map((row, i) => row && objectOfRow(level.directory, oids[i] ?? 0, row));
-  return readInTurn(level, oids, rows, largePart);
+    return rows.map((row, i) => row && objectOfRow(database.place, oids[i] ?? 0, row));
+  return readInTurn(database, oids, rows, largePart);
 }
 
 /** Reads large objects one after the other; of their memory only what `largePart` returns is kept. */
 async function readInTurn(
-  level: Level,
+  database: RowReader,
   oids: readonly number[],
   rows: readonly (Uint8Array | undefined)[],
   largePart: LargePart | undefined,
@@ -89,8 +89,8 @@ async function readInTurn(
   for (const [i, row] of rows.entries()) {
     const oid = oids[i] ?? 0;
     if (row === undefined) objects.push(undefined);
-    else if (largePart === undefined) objects.push(await storedObject(level, oid, row));
-    else objects.push(await partOf(await openObject(level, oid, row), largePart));
+    else if (largePart === undefined) objects.push(await storedObject(database, oid, row));
+    else objects.push(await partOf(await openObject(database, oid, row), largePart));
   }
   return objects;
 }
@@ -104,21 +104,21 @@ async function partOf(
   return await largePart(parts);
 }
 
-function readRows(level: Level, table: TableByte, oids: readonly number[]) {
-  return level.getMany(oids.map((oid) => oidKey(table, oid)));
+function readRows(database: RowReader, table: TableByte, oids: readonly number[]) {
+  return database.getMany(oids.map((oid) => oidKey(table, oid)));
 }
 
 /**
  * Checks that objects without a row have no entry either. Entry and object are written together, and no OID is
  * used twice: an entry that is there before and after its object was not found has lost it.
  */
-export async function requireRemoved(level: Level, oids: readonly number[]): Promise<void> {
-  const before = await readRows(level, TABLE.entries, oids);
-  const objects = await readRows(level, TABLE.objects, oids);
-  const after = await readRows(level, TABLE.entries, oids);
+export async function requireRemoved(database: RowReader, oids: readonly number[]): Promise<void> {
+  const before = await readRows(database, TABLE.entries, oids);
+  const objects = await readRows(database, TABLE.objects, oids);
+  const after = await readRows(database, TABLE.entries, oids);
   const lost = oids.find(
     (_, i) => before[i] !== undefined && objects[i] === undefined && after[i] !== undefined,
   );
   if (lost === undefined) return;
-  throw damagedObject(level.directory, lost, 'is missing');
+  throw damagedObject(database.place, lost, 'is missing');
 }

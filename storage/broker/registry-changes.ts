@@ -3,6 +3,8 @@
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { countRead } from '../files/collect-garbage.js';
+import type { RegistryEntry, Removal } from '../records/records.js';
+import type { Row, RowReader } from '../rows/contract.js';
 import {
   type KeyRange,
   keyOid,
@@ -11,10 +13,9 @@ import {
   requireInteger,
   TABLE,
   tableRange,
-} from '../level/keys.js';
-import type { Level, Row } from '../level/level.js';
-import { Table } from '../level/table.js';
-import type { RegistryEntry, Removal } from '../records/records.js';
+} from '../rows/keys.js';
+import { pagesOf, pagesOfKeys } from '../rows/pages.js';
+import { Table } from '../rows/table.js';
 import { isInParts, openObject, StoredParts } from './large-objects.js';
 import { requireRemoved } from './object-reader.js';
 import { objectOfRow } from './object-rows.js';
@@ -95,18 +96,18 @@ const READS_AHEAD = 3;
 
 /** See `BrokerStore.all`. */
 export async function* entriesInOrder(
-  level: Level,
+  database: RowReader,
   { after = 0, since = 0, pageRows = PAGE_ROWS, signal }: EntriesOptions,
 ): AsyncGenerator<RegistryEntry[], void, undefined> {
   if (since > 0) {
-    yield* entriesUpdatedSince(level, since, after, pageRows, signal);
+    yield* entriesUpdatedSince(database, since, after, pageRows, signal);
     return;
   }
-  yield* new Table(level, ENTRIES).pages({ limit: pageRows, bytes: PAGE_BYTES, after, signal });
+  yield* new Table(database, ENTRIES).pages({ limit: pageRows, bytes: PAGE_BYTES, after, signal });
 }
 
 async function* entriesUpdatedSince(
-  level: Level,
+  database: RowReader,
   since: UnixSeconds,
   after: number,
   pageRows: number,
@@ -118,20 +119,20 @@ async function* entriesUpdatedSince(
   };
   // A set: an object that moved to a later time during the walk occurs twice.
   const oids = new Set<number>();
-  for await (const keys of level.pagesOfKeys(range)) {
+  for await (const keys of pagesOfKeys(database, range)) {
     signal?.throwIfAborted();
     for (const key of keys) if (keyOid(key) > after) oids.add(keyOid(key));
   }
   const ordered = [...oids].sort((a, b) => a - b);
   for (let i = 0; i < ordered.length; i += pageRows) {
     signal?.throwIfAborted();
-    yield* entriesOf(level, ordered.slice(i, i + pageRows));
+    yield* entriesOf(database, ordered.slice(i, i + pageRows));
   }
 }
 
 /** See `BrokerStore.copiesSince`. */
 export async function* copiesSince(
-  level: Level,
+  database: RowReader,
   { after, upTo, signal, share }: ChangedSinceOptions,
 ): AsyncGenerator<RegistryEntry[], void, undefined> {
   const changed = {
@@ -139,46 +140,46 @@ export async function* copiesSince(
     lt: orderedKey(TABLE.copies, requireInteger(upTo, 'upTo') + 1),
   };
   const yielded = new OidSet();
-  for await (const keys of level.pagesOfKeys(changed, { limit: rowsOf(share) })) {
+  for await (const keys of pagesOfKeys(database, changed, { limit: rowsOf(share) })) {
     signal?.throwIfAborted();
     const oids = keys.map(keyOid);
     for (const oid of oids) yielded.add(oid);
-    yield* entriesOf(level, oids);
+    yield* entriesOf(database, oids);
   }
   // BT-5: a peer with its own clock requests by Update-Time. The loop above has yielded the copies that changed
   // in the range; often these are all objects, so that their entries are not read again.
   const updated = { ...tableRange(TABLE.times), gte: orderedKey(TABLE.times, after + 1) };
-  for await (const keys of level.pagesOfKeys(updated, { limit: rowsOf(share) })) {
+  for await (const keys of pagesOfKeys(database, updated, { limit: rowsOf(share) })) {
     signal?.throwIfAborted();
     const oids = keys.map(keyOid).filter((oid) => !yielded.has(oid));
     if (oids.length === 0) continue;
-    for await (const entries of entriesOf(level, oids))
+    for await (const entries of entriesOf(database, oids))
       yield entries.filter((entry) => entry.changed <= after || entry.changed > upTo);
   }
 }
 
 /** See `BrokerStore.removalsSince`. */
 export async function* removalsSince(
-  level: Level,
+  database: RowReader,
   { after, upTo, signal, share }: ChangedSinceOptions,
 ): AsyncGenerator<Removal[], void, undefined> {
   const range = {
     gte: orderedKey(TABLE.removalTimes, requireInteger(after, 'after') + 1),
     lt: orderedKey(TABLE.removalTimes, requireInteger(upTo, 'upTo') + 1),
   };
-  for await (const keys of level.pagesOfKeys(range, { limit: rowsOf(share) })) {
+  for await (const keys of pagesOfKeys(database, range, { limit: rowsOf(share) })) {
     signal?.throwIfAborted();
-    const removals = await new Table(level, REMOVALS).getMany(keys.map(identityOfKey));
+    const removals = await new Table(database, REMOVALS).getMany(keys.map(identityOfKey));
     yield removals.filter((removal) => removal !== undefined);
   }
 }
 
 /** See `BrokerStore.stored`. */
 export async function* storedInOrder(
-  level: Level,
+  database: RowReader,
   signal?: AbortSignal,
 ): AsyncGenerator<StoredCopy[], void, undefined> {
-  for await (const entries of new Table(level, ENTRIES).pages({ limit: PAGE_ROWS, bytes: PAGE_BYTES })) {
+  for await (const entries of new Table(database, ENTRIES).pages({ limit: PAGE_ROWS, bytes: PAGE_BYTES })) {
     let from = 0;
     while (from < entries.length) {
       signal?.throwIfAborted();
@@ -186,7 +187,7 @@ export async function* storedInOrder(
       for (let bytes = 0; to < entries.length && (to === from || bytes <= RANGE_BYTES); to++) {
         bytes += entries[to]?.length ?? 0;
       }
-      yield* readRun(level, entries.slice(from, to));
+      yield* readRun(database, entries.slice(from, to));
       from = to;
     }
   }
@@ -194,33 +195,32 @@ export async function* storedInOrder(
 
 /** See `BrokerStore.validParts`. Returns the number of all objects, expired ones included. */
 export async function* validInOrder(
-  level: Level,
+  database: RowReader,
   now: UnixSeconds,
   { signal, share }: ValidOptions = {},
 ): AsyncGenerator<Uint8Array[] | StoredParts, number, undefined> {
   let objects = 0;
   const expired = new OidSet();
-  for await (const keys of level.pagesOfKeys(expiredRange(now)))
+  for await (const keys of pagesOfKeys(database, expiredRange(now)))
     for (const key of keys) expired.add(keyOid(key));
-  for await (const page of objectPages(level, share, signal)) {
+  for await (const page of objectPages(database, share, signal)) {
     signal?.throwIfAborted();
     objects += page.length;
     const valid = expired.isEmpty ? page : page.filter(([key]) => !expired.has(keyOid(key)));
-    if (valid.some(([, row]) => isInParts(row))) yield* withLarge(level, valid);
-    else if (valid.length > 0)
-      yield valid.map(([key, row]) => objectOfRow(level.directory, keyOid(key), row));
+    if (valid.some(([, row]) => isInParts(row))) yield* withLarge(database, valid);
+    else if (valid.length > 0) yield valid.map(([key, row]) => objectOfRow(database.place, keyOid(key), row));
   }
   return objects;
 }
 
 /** The objects of a page that has large ones, each of which is opened when the one before it has been used. */
 async function* withLarge(
-  level: Level,
+  database: RowReader,
   page: readonly Row[],
 ): AsyncGenerator<Uint8Array[] | StoredParts, void, undefined> {
   let small: Uint8Array[] = [];
   for (const [key, row] of page) {
-    const object = await openObject(level, keyOid(key), row);
+    const object = await openObject(database, keyOid(key), row);
     if (object === undefined) continue;
     if (!(object instanceof StoredParts)) {
       small.push(object);
@@ -239,16 +239,16 @@ async function* withLarge(
  * processor idle, unless the share of the memory does not allow it.
  */
 async function* objectPages(
-  level: Level,
+  database: RowReader,
   share: ValidOptions['share'],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Row[], void, undefined> {
-  const [last] = await level.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
+  const [last] = await database.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
   const end = last === undefined ? 0 : keyOid(last) + 1;
   const bytesOfPage = () => share?.pageBytes ?? WALK_BYTES;
   const readsAhead = () => (share?.mayReadAhead === false ? 1 : READS_AHEAD);
   const read = (range: KeyRange, limit: number, after?: Uint8Array) => {
-    const work = () => level.page(range, { limit: RANGE_OIDS, bytes: limit, after });
+    const work = () => database.page(range, { limit: RANGE_OIDS, bytes: limit, after });
     return share === undefined ? work() : share.read(work);
   };
   const ahead: { readonly range: KeyRange; readonly limit: number; readonly first: Promise<Row[]> }[] = [];
@@ -308,7 +308,7 @@ function afterOid(oid: number): Uint8Array {
  * other.
  */
 async function* readRun(
-  level: Level,
+  database: RowReader,
   run: readonly RegistryEntry[],
 ): AsyncGenerator<StoredCopy[], void, undefined> {
   const range = {
@@ -317,17 +317,17 @@ async function* readRun(
   };
   const objects = new Map<number, Uint8Array>();
   const rows = new Map<number, Uint8Array>();
-  for await (const page of level.pages(range, { limit: run.length, bytes: 2 * RANGE_BYTES })) {
+  for await (const page of pagesOf(database, range, { limit: run.length, bytes: 2 * RANGE_BYTES })) {
     for (const [key, row] of page) {
       countRead(row.length);
       if (isInParts(row)) rows.set(keyOid(key), row);
-      else objects.set(keyOid(key), objectOfRow(level.directory, keyOid(key), row));
+      else objects.set(keyOid(key), objectOfRow(database.place, keyOid(key), row));
     }
   }
   const missing = run.filter(({ oid }) => !objects.has(oid) && !rows.has(oid));
   if (missing.length > 0)
     await requireRemoved(
-      level,
+      database,
       missing.map(({ oid }) => oid),
     );
   yield run.flatMap((entry) => {
@@ -337,7 +337,7 @@ async function* readRun(
   objects.clear();
   for (const entry of run) {
     const row = rows.get(entry.oid);
-    const bytes = row && (await openObject(level, entry.oid, row));
+    const bytes = row && (await openObject(database, entry.oid, row));
     if (bytes === undefined) continue;
     try {
       yield [{ entry, bytes }];
@@ -349,14 +349,14 @@ async function* readRun(
 
 /** The entries of these OIDs, a page with all of them unless their bytes exceed those of a page. */
 async function* entriesOf(
-  level: Level,
+  database: RowReader,
   oids: readonly number[],
 ): AsyncGenerator<RegistryEntry[], void, undefined> {
   let page: RegistryEntry[] = [];
   let bytes = 0;
   for (let from = 0; from < oids.length; from += ENTRIES_AT_ONCE) {
     const some = oids.slice(from, from + ENTRIES_AT_ONCE);
-    const rows = await level.getMany(some.map((oid) => ENTRIES.keys.encode(oid)));
+    const rows = await database.getMany(some.map((oid) => ENTRIES.keys.encode(oid)));
     for (const [i, row] of rows.entries()) {
       if (row === undefined) continue;
       page.push(ENTRIES.decode(row, some[i] ?? 0));

@@ -2,15 +2,8 @@
 // the same (SOIF-6.6).
 import { cutText, decodeText, lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
-import {
-  type KeyRange,
-  orderedKey,
-  orderedOidKey,
-  requireInteger,
-  TABLE,
-  tableRange,
-} from '../level/keys.js';
 import type { RegistryEntry } from '../records/records.js';
+import { type KeyRange, orderedKey, orderedOidKey, requireInteger, TABLE, tableRange } from '../rows/keys.js';
 import type { ContentMark } from './tables.js';
 
 /** The bookkeeping attributes of an object, before defaults; undefined if absent or not readable. */

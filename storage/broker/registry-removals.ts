@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { bytesOfUrl, lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
-import { orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
+import { orderedBytesKey, TABLE } from '../rows/keys.js';
 import type { Bookkeeping } from './registry-entry.js';
 import type { RemovalIdentity } from './tables.js';
 

@@ -1,10 +1,10 @@
 import { StorageError } from '../../protocols/errors.js';
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { NO_VALUE, oidKey, TABLE } from '../level/keys.js';
-import type { Level, RowChange } from '../level/level.js';
-import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
+import type { RowChange, RowReader } from '../rows/contract.js';
+import { NO_VALUE, oidKey, TABLE } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import {
   type LargeObject,
   largeObject,
@@ -44,7 +44,7 @@ const LOADED_BYTES = 4 * PART_BYTES;
  *     removal               one row, and one key each for its time and its expiry
  */
 export class RegistryRows implements AsyncDisposable {
-  readonly #level: Level;
+  readonly #database: RowReader;
   readonly #urls = new Map<string, readonly number[]>();
   /** 0 if no object has the mark. */
   readonly #marks = new Map<ContentMark, number>();
@@ -59,10 +59,15 @@ export class RegistryRows implements AsyncDisposable {
   /** Time of the batch by the store's clock: that of the Broker, but never before a stored change (BT-4). */
   readonly now: UnixSeconds;
 
-  constructor(level: Level, counters: BrokerCounters, now: UnixSeconds) {
-    this.#level = level;
+  constructor(database: RowReader, counters: BrokerCounters, now: UnixSeconds) {
+    this.#database = database;
     this.#counters = counters;
     this.now = Math.max(now, counters.lastChange);
+  }
+
+  /** The rows before the batch. */
+  get before(): RowReader {
+    return this.#database;
   }
 
   /** The counters after the batch. */
@@ -93,7 +98,7 @@ export class RegistryRows implements AsyncDisposable {
 
   async loadMarks(marks: readonly ContentMark[]): Promise<void> {
     const unknown = [...new Set(marks)].filter((mark) => !this.#marks.has(mark));
-    const found = await new Table(this.#level, MARKS).getMap(unknown);
+    const found = await new Table(this.#database, MARKS).getMap(unknown);
     for (const mark of unknown) this.#marks.set(mark, found.get(mark) ?? 0);
   }
 
@@ -101,7 +106,7 @@ export class RegistryRows implements AsyncDisposable {
   async loadRemovals(identities: readonly RemovalIdentity[]): Promise<void> {
     if (this.#counters.removals === 0) return;
     const unique = [...new Set(identities)].filter((identity) => !this.#removals.has(identity));
-    const found = await new Table(this.#level, REMOVALS).getMap(unique);
+    const found = await new Table(this.#database, REMOVALS).getMap(unique);
     for (const identity of unique) this.#removals.set(identity, found.get(identity));
   }
 
@@ -118,22 +123,22 @@ export class RegistryRows implements AsyncDisposable {
       if (length <= PART_BYTES && bytes <= LOADED_BYTES) held.push(oid);
       else await this.#openObject(oid, length);
     }
-    const rows = await this.#level.getMany(held.map((oid) => oidKey(TABLE.objects, oid)));
+    const rows = await this.#database.getMany(held.map((oid) => oidKey(TABLE.objects, oid)));
     for (const [i, oid] of held.entries()) {
       const row = rows[i];
-      const object = row && (await openObject(this.#level, oid, row));
+      const object = row && (await openObject(this.#database, oid, row));
       if (object instanceof StoredParts) this.#opened.push(object);
       if (object !== undefined) this.#objects.set(oid, object);
     }
   }
 
   async #openObject(oid: number, length: number): Promise<void> {
-    const row = await this.#level.get(oidKey(TABLE.objects, oid));
+    const row = await this.#database.get(oidKey(TABLE.objects, oid));
     if (row === undefined) return;
-    const object = await openObject(this.#level, oid, row);
+    const object = await openObject(this.#database, oid, row);
     if (object instanceof StoredParts) this.#opened.push(object);
     if (object !== undefined)
-      this.#objects.set(oid, object instanceof Uint8Array ? storedRow(this.#level, oid, length) : object);
+      this.#objects.set(oid, object instanceof Uint8Array ? storedRow(this.#database, oid, length) : object);
   }
 
   /** Closes the large objects that were loaded. */
@@ -143,12 +148,12 @@ export class RegistryRows implements AsyncDisposable {
 
   async #loadUrls(urls: readonly string[]): Promise<void> {
     const unique = new Set(urls);
-    const found = await new Table(this.#level, URLS).getMap(unique);
+    const found = await new Table(this.#database, URLS).getMap(unique);
     for (const url of unique) this.#urls.set(url, found.get(url) ?? []);
   }
 
   async #keepEntries(oids: readonly number[]): Promise<void> {
-    for (const [oid, entry] of await new Table(this.#level, ENTRIES).getMap(oids))
+    for (const [oid, entry] of await new Table(this.#database, ENTRIES).getMap(oids))
       this.#entries.set(oid, entry);
   }
 

@@ -1,9 +1,8 @@
 // Repairs the times that a wrong clock has left in a Broker's store.
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import { MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
-import { type KeyRange, keyOid, orderedKey, TABLE, tableRange } from '../level/keys.js';
-import type { Level } from '../level/level.js';
-import { Table } from '../level/table.js';
+import { type KeyRange, keyOid, orderedKey, TABLE, tableRange } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import { withUpdateTime } from './registry-apply.js';
 import { identityOfKey } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
@@ -24,7 +23,7 @@ const BATCH = 250;
 type Change = <T>(work: (rows: RegistryRows) => Promise<T>) => Promise<T>;
 
 /** Gives what has a time of the future the present one. */
-export async function repairTimes(level: Level, change: Change, now: UnixSeconds): Promise<RepairedTimes> {
+export async function repairTimes(change: Change, now: UnixSeconds): Promise<RepairedTimes> {
   const latest = now + MAX_AHEAD;
   const repeat = async (work: (rows: RegistryRows) => Promise<number>): Promise<number> => {
     let all = 0;
@@ -34,11 +33,11 @@ export async function repairTimes(level: Level, change: Change, now: UnixSeconds
   let objects = 0;
   for (const table of [TABLE.times, TABLE.copies])
     objects += await repeat(async (rows) => {
-      const keys = await level.pageOfKeys(after(table, latest), { limit: BATCH });
+      const keys = await rows.before.pageOfKeys(after(table, latest), { limit: BATCH });
       return repairObjects(rows, [...new Set(keys.map(keyOid))], latest);
     });
   const removals = await repeat(async (rows) => {
-    const keys = await level.pageOfKeys(after(TABLE.removalTimes, latest), { limit: BATCH });
+    const keys = await rows.before.pageOfKeys(after(TABLE.removalTimes, latest), { limit: BATCH });
     const identities = keys.map(identityOfKey);
     await rows.loadRemovals(identities);
     const found = identities.flatMap((identity) => rows.removal(identity) ?? []);
@@ -48,7 +47,7 @@ export async function repairTimes(level: Level, change: Change, now: UnixSeconds
     }
     return found.length;
   });
-  return { objects, removals, points: await change((rows) => resetPoints(level, rows, latest)) };
+  return { objects, removals, points: await change((rows) => resetPoints(rows, latest)) };
 }
 
 async function repairObjects(rows: RegistryRows, oids: readonly number[], latest: number): Promise<number> {
@@ -72,8 +71,8 @@ async function repairObjects(rows: RegistryRows, oids: readonly number[], latest
  * GATHERD-13.6: forgets the times of collection points after `latest`: one of the future would exclude every
  * change until then. Returns their number.
  */
-export async function resetPoints(level: Level, rows: RegistryRows, latest: number): Promise<number> {
-  const points = new Table(level, POINTS);
+export async function resetPoints(rows: RegistryRows, latest: number): Promise<number> {
+  const points = new Table(rows.before, POINTS);
   let reset = 0;
   for await (const keys of points.keyPages()) {
     const states = await points.getMany(keys);

@@ -3,6 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
+  type BrokerCounters,
+  type RegistryEntry,
+  type Removal,
+  rowCodec,
+  urlCodec,
+} from '../records/records.js';
+import {
   bytesKey,
   keysOf,
   keyText,
@@ -12,15 +19,8 @@ import {
   textKey,
   textKeys,
   urlKeys,
-} from '../level/keys.js';
-import { SingleRow, TableFormat } from '../level/table.js';
-import {
-  type BrokerCounters,
-  type RegistryEntry,
-  type Removal,
-  rowCodec,
-  urlCodec,
-} from '../records/records.js';
+} from '../rows/keys.js';
+import { SingleRow, TableFormat } from '../rows/table.js';
 
 /** Two objects with equal marks are the same one, whatever their URLs (SOIF-6.6). */
 export type ContentMark = string;

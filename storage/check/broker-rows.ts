@@ -5,6 +5,9 @@ import { contentMark, timeKeys } from '../broker/registry-entry.js';
 import { removalKeys } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { countRead } from '../files/collect-garbage.js';
+import type { Level } from '../level/level.js';
+import type { BrokerCounters, RegistryEntry } from '../records/records.js';
+import type { RowChange } from '../rows/contract.js';
 import {
   type KeyRange,
   keyOid,
@@ -14,10 +17,8 @@ import {
   orderedOidKey,
   TABLE,
   tableRange,
-} from '../level/keys.js';
-import type { Level, RowChange } from '../level/level.js';
-import { Table } from '../level/table.js';
-import type { BrokerCounters, RegistryEntry } from '../records/records.js';
+} from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import { type CheckedRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 500, bytes: 1 << 20 };

@@ -18,11 +18,12 @@ import {
   pointerAdvice,
 } from '../generations/directory.js';
 import { LoginSeal } from '../generations/login-seal.js';
-import { Level, type StoreKind } from '../level/level.js';
+import { Level } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';
 import { lengthsProblem } from '../level/verify/log-lengths.js';
 import { readSeal } from '../level/verify/seal.js';
+import type { StoreKind } from '../rows/contract.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';

@@ -1,9 +1,10 @@
 // The tables of a Gatherer's store: compares them with each other, and makes the derived ones again.
 import { StorageError } from '../../protocols/errors.js';
 import { ROWS } from '../gatherer/tables.js';
-import { keyOrder, keyUrl, TABLE, tableRange } from '../level/keys.js';
-import type { Level, Row, RowChange } from '../level/level.js';
-import { Table } from '../level/table.js';
+import type { Level } from '../level/level.js';
+import type { Row, RowChange } from '../rows/contract.js';
+import { keyOrder, keyUrl, TABLE, tableRange } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import {
   contentKey,
   decodeSummaryRow,

@@ -3,7 +3,8 @@
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { ROWS } from '../gatherer/tables.js';
-import type { Level, StoreKind } from '../level/level.js';
+import type { Level } from '../level/level.js';
+import type { StoreKind } from '../rows/contract.js';
 import {
   EPOCHS,
   GATHERER_COUNTERS,

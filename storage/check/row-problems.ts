@@ -1,6 +1,7 @@
 // Collects what a comparison of a store's tables found.
-import type { KeyRange } from '../level/keys.js';
+
 import type { Level } from '../level/level.js';
+import type { KeyRange } from '../rows/keys.js';
 
 /** The result of a comparison of tables. */
 export interface CheckedRows {

@@ -1,7 +1,7 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import { requireInteger } from '../level/keys.js';
-import type { RowChange } from '../level/level.js';
 import type { DocumentRecord, FrontierState, QueueRecord } from '../records/records.js';
+import type { RowChange } from '../rows/contract.js';
+import { requireInteger } from '../rows/keys.js';
 import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
 import type { QueueEntry, QueuePosition } from './queues.js';

@@ -1,5 +1,5 @@
-import { Table } from '../level/table.js';
 import type { DocumentRecord } from '../records/records.js';
+import { Table } from '../rows/table.js';
 
 /** A record that somebody waits for. */
 interface WantedDocument {
@@ -27,7 +27,7 @@ export class DocumentStore extends Table<string, DocumentRecord> {
     const wanted = this.#wanted;
     this.#wanted = [];
     try {
-      const rows = await this.level.getMany(wanted.map(({ url }) => this.format.keys.encode(url)));
+      const rows = await this.rows.getMany(wanted.map(({ url }) => this.format.keys.encode(url)));
       wanted.forEach(({ url, resolve, reject }, i) => {
         try {
           const bytes = rows[i];

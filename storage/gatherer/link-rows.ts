@@ -1,9 +1,9 @@
 // The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it
 // allocates.
 import { StorageError } from '../../protocols/errors.js';
-import type { RowChange } from '../level/level.js';
 import type { LinkCounters, ReferenceDocument } from '../records/records.js';
 import { splitUrl } from '../references/document-url.js';
+import type { RowChange } from '../rows/contract.js';
 import type { GatheredReferences } from './batch.js';
 import { ROWS } from './tables.js';
 

@@ -1,11 +1,11 @@
 import { currentGeneration } from '../generations/directory.js';
-import type { Table } from '../level/table.js';
 import { referencesDirectory } from '../references/format.js';
 import {
   type PublishedReferences,
   type ReferencesBuilderOptions,
   ThreadedReferencesBuilder,
 } from '../references/index.js';
+import type { Table } from '../rows/table.js';
 import type { GathererBatch } from './batch.js';
 import type { LinkTables } from './link-tables.js';
 import type { MetaValue } from './tables.js';

@@ -1,7 +1,7 @@
 import { bufferOf } from '../../protocols/ascii.js';
-import { keyText, requireInteger, TABLE } from '../level/keys.js';
-import { Table } from '../level/table.js';
 import type { QueuedUri } from '../records/records.js';
+import { keyText, requireInteger, TABLE } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 
 /**
  * The position of an entry in the table of all queues. The byte order of its key is the crawl order

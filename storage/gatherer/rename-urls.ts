@@ -3,9 +3,10 @@
 import { decodeSoif, encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { referenceUrl, surt } from '../../protocols/urls/index.js';
-import type { Level, RowChange } from '../level/level.js';
-import { Table } from '../level/table.js';
+import type { Level } from '../level/level.js';
 import type { DocumentRecord } from '../records/records.js';
+import type { RowChange } from '../rows/contract.js';
+import { Table } from '../rows/table.js';
 import type { SummaryStore } from '../summaries/summary-store.js';
 import type { GathererBatch } from './batch.js';
 import type { DocumentStore } from './documents.js';

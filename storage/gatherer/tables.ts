@@ -2,8 +2,6 @@
 // them.
 import { bufferOf } from '../../protocols/ascii.js';
 import type { Sealing } from '../generations/login-seal.js';
-import { keysOf, numbersKey, oidKeys, TABLE, type TableByte, textKeys } from '../level/keys.js';
-import { type RowCodec, SingleRow, TableFormat } from '../level/table.js';
 import {
   type DocumentLink,
   type DocumentRecord,
@@ -15,6 +13,8 @@ import {
   rowCodec,
   type WaitingUriRecord,
 } from '../records/records.js';
+import { keysOf, numbersKey, oidKeys, TABLE, type TableByte, textKeys } from '../rows/keys.js';
+import { type RowCodec, SingleRow, TableFormat } from '../rows/table.js';
 import { parseQueueKey, type QueueEntry, type QueuePosition, queueKey } from './queues.js';
 
 /** An event of a crawl and its place among all events. */

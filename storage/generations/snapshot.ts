@@ -5,10 +5,10 @@ import type { Complete } from '../../protocols/defined.js';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { requireSums } from '../files/checksums.js';
-import { orderedKey, TABLE } from '../level/keys.js';
 import { Level } from '../level/level.js';
-import { Table } from '../level/table.js';
 import type { GathererCounters } from '../records/records.js';
+import { orderedKey, TABLE } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import { EpochHistory } from '../summaries/epochs.js';
 import {
   type ExportChunk,

@@ -1,51 +1,30 @@
 import type { ClassicLevel } from 'classic-level';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
+import type {
+  PageOptions,
+  Row,
+  RowChange,
+  Rows,
+  RowsOptions,
+  RowsSnapshot,
+  RowWriter,
+  StoreKind,
+} from '../rows/contract.js';
+import { type KeyRange, TABLE, type TableByte, tableRange, textKey } from '../rows/keys.js';
+import { countRows, pagesOf, pagesOfKeys } from '../rows/pages.js';
 import { flushLogs, flushOpening, prepareCreation } from './creation.js';
-import { type KeyRange, TABLE, type TableByte, tableRange, textKey } from './keys.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { LogLengths, measureLogs } from './verify/log-lengths.js';
-import { type RowChange, writeBatch } from './write-batch.js';
+import { writeBatch } from './write-batch.js';
 import { hasRoomToOpen, SharedDatabase } from './write-recovery.js';
 
-export type { RowChange };
-
-/** The kind of store in a directory. */
-export type StoreKind = 'gatherer' | 'broker';
-
-export type Row = readonly [key: Uint8Array, value: Uint8Array];
-
-export interface PageOptions {
-  /** Maximum number of rows. Default 1000. */
-  readonly limit?: number;
-  /** The page ends with the row that exceeds this many bytes. Default 256 KiB. */
-  readonly bytes?: number;
-  /** Start after this key, i.e. the last row of the previous page. */
-  readonly after?: Uint8Array | undefined;
-  readonly reverse?: boolean;
-}
-
-export interface GetOptions {
-  /** The moment to read from. Default: now. */
-  readonly snapshot?: Snapshot;
-  /** Keep the row in the block cache. Default true; false for rows that take a large part of it. */
-  readonly fillCache?: boolean;
-}
-
-export interface LevelOptions {
-  readonly kind: StoreKind;
-  /** Create the store if the directory does not have one. Default true. */
-  readonly create?: boolean;
+export interface LevelOptions extends RowsOptions {
   /** Let worker threads of this process open the same directory. Default false. */
   readonly multithreading?: boolean;
   /** Size of the block cache in bytes. Default 8 MiB. */
   readonly cacheBytes?: number;
-  /**
-   * Makes an earlier version of the tables the current one, for an owner that writes rows of the current one.
-   * Default false.
-   */
-  readonly upgrade?: boolean;
   /**
    * Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB.
    */
@@ -70,9 +49,6 @@ const MIB = 1024 * 1024;
 /** Milliseconds between a write and the record of the logs' lengths: a few calls for thousands of writes. */
 const RECORD_LENGTHS_MS = 250;
 
-/** A moment of a database. */
-export type Snapshot = ReturnType<ClassicLevel<Uint8Array, Uint8Array>['snapshot']>;
-
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
 /**
@@ -81,7 +57,9 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
  * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the
  * previous page. So {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
-export class Level implements AsyncDisposable {
+export class Level implements Rows {
+  /** One process owns the directory. */
+  readonly isShared = false;
   readonly #opened: OpenDatabase<Uint8Array, Uint8Array>;
   readonly #db: Database;
   readonly #lock: ReadWriteLock;
@@ -172,18 +150,30 @@ export class Level implements AsyncDisposable {
     }
   }
 
-  get(key: Uint8Array, { snapshot, fillCache = true }: GetOptions = {}): Promise<Uint8Array | undefined> {
-    return this.#use(() =>
-      this.#db.get(key, snapshot === undefined ? { fillCache } : { fillCache, snapshot }),
-    );
+  get place(): string {
+    return this.directory;
+  }
+
+  get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return this.#use(() => this.#db.get(key));
   }
 
   /**
-   * The present rows, for reads that may last. Close it: until then LevelDB keeps the rows that are replaced. A
-   * read from a snapshot fails with a StorageError when the database was closed and opened meanwhile.
+   * The present rows, for reads that may last, of rows that the block cache does not keep. Close it: until then LevelDB
+   * keeps the rows that are replaced. A read from a snapshot fails with a StorageError when the database was closed and
+   * opened meanwhile.
    */
-  snapshot(): Promise<Snapshot> {
-    return this.#use(async () => this.#db.snapshot());
+  async snapshot(): Promise<RowsSnapshot> {
+    const snapshot = await this.#use(async () => this.#db.snapshot());
+    return {
+      get: (key) => this.#use(() => this.#db.get(key, { fillCache: false, snapshot })),
+      close: () => snapshot.close(),
+    };
+  }
+
+  /** The owner runs one change at a time itself: here the changes are only written, each batch by itself. */
+  exclusive<T>(work: (rows: RowWriter) => Promise<T>): Promise<T> {
+    return work(this);
   }
 
   /** Reads rows in one call to the thread pool; the results are in the order of the keys. */
@@ -211,35 +201,18 @@ export class Level implements AsyncDisposable {
   }
 
   /** All rows of the range, in pages. */
-  async *pages(range: KeyRange, options: PageOptions = {}): AsyncGenerator<Row[], void, undefined> {
-    let { after } = options;
-    for (;;) {
-      const page = await this.page(range, { ...options, after });
-      if (page.length === 0) return;
-      after = page.at(-1)?.[0];
-      yield page;
-    }
+  pages(range: KeyRange, options?: PageOptions): AsyncGenerator<Row[], void, undefined> {
+    return pagesOf(this, range, options);
   }
 
   /** Like {@link pages}, without the values. */
-  async *pagesOfKeys(
-    range: KeyRange,
-    options: PageOptions = {},
-  ): AsyncGenerator<Uint8Array[], void, undefined> {
-    let { after } = options;
-    for (;;) {
-      const page = await this.pageOfKeys(range, { ...options, after });
-      if (page.length === 0) return;
-      after = page.at(-1);
-      yield page;
-    }
+  pagesOfKeys(range: KeyRange, options?: PageOptions): AsyncGenerator<Uint8Array[], void, undefined> {
+    return pagesOfKeys(this, range, options);
   }
 
   /** Number of rows in the range. Costs a walk over all keys. */
-  async count(range: KeyRange): Promise<number> {
-    let count = 0;
-    for await (const keys of this.pagesOfKeys(range)) count += keys.length;
-    return count;
+  count(range: KeyRange): Promise<number> {
+    return countRows(this, range);
   }
 
   /**

@@ -1,11 +1,6 @@
 // Batches of rows.
 import type { ClassicLevel } from 'classic-level';
-
-/** A change of one row; without `value` the row is deleted. */
-export interface RowChange {
-  readonly key: Uint8Array;
-  readonly value?: Uint8Array;
-}
+import type { RowChange } from '../rows/contract.js';
 
 /** Mean bytes of a batch's rows from which its memory costs more than its time. */
 const LARGE_ROW_BYTES = 4096;

@@ -1,5 +1,6 @@
-import { NO_VALUE, TABLE, tableRange, textKey } from '../level/keys.js';
-import { Level, type RowChange } from '../level/level.js';
+import { Level } from '../level/level.js';
+import type { RowChange } from '../rows/contract.js';
+import { NO_VALUE, TABLE, tableRange, textKey } from '../rows/keys.js';
 import { BloomBits } from './bloom-set.js';
 import type { SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';

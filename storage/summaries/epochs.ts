@@ -2,7 +2,7 @@
 // of its own, so that the changes of a store and of its copy are never taken for each other.
 import { randomBytes } from 'node:crypto';
 import type { Level } from '../level/level.js';
-import { Table } from '../level/table.js';
+import { Table } from '../rows/table.js';
 import { EPOCHS } from './tables.js';
 
 /** A collector that knows a change of an earlier epoch gets everything. */

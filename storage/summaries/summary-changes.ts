@@ -1,8 +1,9 @@
 import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { Level, RowChange } from '../level/level.js';
-import { Table } from '../level/table.js';
+import type { Level } from '../level/level.js';
 import type { GathererCounters } from '../records/records.js';
+import type { RowChange } from '../rows/contract.js';
+import { Table } from '../rows/table.js';
 import {
   contentKey,
   decodeSummaryRow,

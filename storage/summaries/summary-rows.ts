@@ -8,8 +8,8 @@ import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
-import { keyOrder, keyUrl, orderedUrlKey, TABLE } from '../level/keys.js';
 import { type SummaryRecord, summaryCodec } from '../records/records.js';
+import { keyOrder, keyUrl, orderedUrlKey, TABLE } from '../rows/keys.js';
 
 /** A smaller object is written with its summary's row, and read without a second one. */
 const MIN_CONTENT_BYTES = 1024;

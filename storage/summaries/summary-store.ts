@@ -1,8 +1,9 @@
 import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type KeyRange, keyOrder, orderedKey, requireInteger, TABLE, tableRange } from '../level/keys.js';
-import type { Level, Row } from '../level/level.js';
-import { Table } from '../level/table.js';
+import type { Level } from '../level/level.js';
+import type { Row } from '../rows/contract.js';
+import { type KeyRange, keyOrder, orderedKey, requireInteger, TABLE, tableRange } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import {
   contentKey,
   damagedSummary,

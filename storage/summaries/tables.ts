@@ -1,8 +1,8 @@
 // The tables of summaries and tombstones beside the summaries themselves (summary-rows.ts).
 import type { UnixSeconds } from '../../protocols/time.js';
-import { keyOrder, keysOf, keyUrl, orderedUrlKey, TABLE, textKeys, urlKeys } from '../level/keys.js';
-import { SingleRow, TableFormat } from '../level/table.js';
 import { type GathererCounters, rowCodec, type TombstoneRecord } from '../records/records.js';
+import { keyOrder, keysOf, keyUrl, orderedUrlKey, TABLE, textKeys, urlKeys } from '../rows/keys.js';
+import { SingleRow, TableFormat } from '../rows/table.js';
 
 /** A deleted summary, as Brokers receive it (GATHERD-4.9). */
 export interface Tombstone extends TombstoneRecord, TombstoneKey {}

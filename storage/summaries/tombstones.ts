@@ -1,10 +1,10 @@
 // Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
 import { decodeSoif, encodeSoif, lastValidSecond, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
-import { orderedKey, TABLE } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { Table } from '../level/table.js';
 import type { TombstoneRecord } from '../records/records.js';
+import { orderedKey, TABLE } from '../rows/keys.js';
+import { Table } from '../rows/table.js';
 import { TOMBSTONES, type Tombstone } from './tables.js';
 
 /** How long the tombstone of an object that never expires (SOIF-6.7) is kept, in seconds. */

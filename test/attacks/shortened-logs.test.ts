@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BrokerStore, GathererStore } from '../../storage/index.js';
-import { TABLE, tableRange } from '../../storage/level/keys.js';
 import { Level } from '../../storage/level/level.js';
 import { openDatabase } from '../../storage/level/open-database.js';
+import { TABLE, tableRange } from '../../storage/rows/keys.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 

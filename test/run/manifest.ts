@@ -196,6 +196,7 @@ peers/nntp-fetch                   verify  15 exact    clients/fetch protocols/n
 peers/proxies                      gate    15 exact    servers/broker/web examples/proxies | nginx-light caddy openssl
 peers/opensearch                   verify  90 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
 peers/opensearch-kills             verify 120 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
+peers/postgres                     verify  30 seeded   storage/postgres storage/rows storage/broker | postgresql
 peers/pywb-replay                  verify  15 exact    servers/crawler/warc | pywb chromium fonts-dejavu-core
 peers/refererd-page                gate    15 timed    servers/refererd | chromium fonts-dejavu-core
 peers/socks-fetch                  gate    15 exact    clients/fetch | microsocks

@@ -7,8 +7,8 @@ import { encodeSoif, readRange, SoifObject } from '../../../protocols/soif/index
 import { checkStores } from '../../../storage/check/check.js';
 import { repairStores } from '../../../storage/check/repair.js';
 import { BrokerStore, openObjectReader } from '../../../storage/index.js';
-import { orderedOidKey, TABLE, tableRange } from '../../../storage/level/keys.js';
 import { Level } from '../../../storage/level/level.js';
+import { orderedOidKey, TABLE, tableRange } from '../../../storage/rows/keys.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const NOW = 1_000_000_000;

@@ -1,8 +1,8 @@
 // Batches of rows as they are written, and the memory that they take.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { TABLE, textKey } from '../../../storage/level/keys.js';
 import { Level } from '../../../storage/level/level.js';
+import { TABLE, textKey } from '../../../storage/rows/keys.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const MIB = 1 << 20;

@@ -1,7 +1,7 @@
 // The typed tables of a database: how the keys and rows of each are encoded, and how they are read.
+import type { PageOptions, Row, RowChange, RowReader } from './contract.js';
 import { type KeyCodec, type KeyRange, TABLE, textKey } from './keys.js';
-import type { Level, PageOptions, Row } from './level.js';
-import type { RowChange } from './write-batch.js';
+import { countRows, pagesOf, pagesOfKeys } from './pages.js';
 
 /** Converts the values of a table to the bytes of its rows and back. */
 export interface RowCodec<K, V> {
@@ -57,28 +57,28 @@ export interface TablePageOptions<K> extends Omit<PageOptions, 'after'> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads the rows of a table. A walk is a sequence of pages and not a snapshot, see {@link Level}. */
+/** Reads the rows of a table. A walk is a sequence of pages and not a snapshot. */
 export class Table<K, V> {
-  protected readonly level: Level;
+  protected readonly rows: RowReader;
   protected readonly format: TableFormat<K, V>;
 
-  constructor(level: Level, format: TableFormat<K, V>) {
-    this.level = level;
+  constructor(rows: RowReader, format: TableFormat<K, V>) {
+    this.rows = rows;
     this.format = format;
   }
 
   async get(key: K): Promise<V | undefined> {
-    const bytes = await this.level.get(this.format.keys.encode(key));
+    const bytes = await this.rows.get(this.format.keys.encode(key));
     return bytes && this.format.decode(bytes, key);
   }
 
   async has(key: K): Promise<boolean> {
-    return (await this.level.get(this.format.keys.encode(key))) !== undefined;
+    return (await this.rows.get(this.format.keys.encode(key))) !== undefined;
   }
 
   /** Reads rows in one call to the thread pool; the results are in the order of the keys. */
   async getMany(keys: readonly K[]): Promise<(V | undefined)[]> {
-    const rows = await this.level.getMany(keys.map((key) => this.format.keys.encode(key)));
+    const rows = await this.rows.getMany(keys.map((key) => this.format.keys.encode(key)));
     return rows.map((bytes, i) => bytes && this.format.decode(bytes, keys[i]!));
   }
 
@@ -96,14 +96,14 @@ export class Table<K, V> {
   /** Reads a page of values, in the order of their keys. */
   async page(options: TablePageOptions<K> = {}): Promise<V[]> {
     const { keys } = this.format;
-    const rows = await this.level.page(options.range ?? keys.range, this.#after(options));
+    const rows = await this.rows.page(options.range ?? keys.range, this.#after(options));
     return rows.map((row) => this.format.decodeRow(row));
   }
 
   /** All rows in pages, in the order of their keys. */
   async *entryPages(options: TablePageOptions<K> = {}): AsyncGenerator<(readonly [K, V])[], void, undefined> {
     const { keys } = this.format;
-    for await (const rows of this.level.pages(options.range ?? keys.range, this.#after(options))) {
+    for await (const rows of pagesOf(this.rows, options.range ?? keys.range, this.#after(options))) {
       options.signal?.throwIfAborted();
       yield rows.map(([bytes, value]) => {
         const key = keys.decode(bytes);
@@ -125,7 +125,7 @@ export class Table<K, V> {
   /** All keys in pages, without reading the values. */
   async *keyPages(options: TablePageOptions<K> = {}): AsyncGenerator<K[], void, undefined> {
     const { keys } = this.format;
-    for await (const page of this.level.pagesOfKeys(options.range ?? keys.range, this.#after(options))) {
+    for await (const page of pagesOfKeys(this.rows, options.range ?? keys.range, this.#after(options))) {
       options.signal?.throwIfAborted();
       yield page.map((key) => keys.decode(key));
     }
@@ -133,7 +133,7 @@ export class Table<K, V> {
 
   /** Number of rows. Costs a walk over all keys. */
   count(): Promise<number> {
-    return this.level.count(this.format.keys.range);
+    return countRows(this.rows, this.format.keys.range);
   }
 
   #after({ after, ...options }: TablePageOptions<K>): PageOptions {
@@ -153,8 +153,8 @@ export class SingleRow<V, I = V> {
     this.#initial = initial;
   }
 
-  async read(level: Level): Promise<V | I> {
-    const bytes = await level.get(this.key);
+  async read(rows: RowReader): Promise<V | I> {
+    const bytes = await rows.get(this.key);
     return bytes === undefined ? this.#initial : this.codec.decode(bytes);
   }
 

@@ -1,0 +1,18 @@
+// Opens the database of a place: a directory is a LevelDB, a URL a PostgreSQL.
+import { resolve } from 'node:path';
+import { Level, type LevelOptions } from '../level/level.js';
+import type { Rows } from '../rows/contract.js';
+import { isDatabaseUrl } from '../rows/database-url.js';
+
+/**
+ * Opens the rows of a store.
+ *
+ * @param place a directory, or `postgres://USER@HOST[:PORT][,HOST...]/DATABASE[?schema=NAME]`
+ * @throws StorageError if it cannot be opened, is another kind of store, or has another schema
+ */
+export async function openRows(place: string, options: LevelOptions): Promise<Rows> {
+  if (!isDatabaseUrl(place)) return Level.open(resolve(place), options);
+  // Only who uses it pays for the driver.
+  const { PostgresRows } = await import('../postgres/postgres-rows.js');
+  return PostgresRows.open(place, options);
+}

@@ -1,0 +1,102 @@
+// What the stores ask of a database: rows in the order of their keys, read by keys and by pages, written by
+// atomic batches. LevelDB is one (`../level`), PostgreSQL another (`../postgres`).
+import type { KeyRange } from './keys.js';
+
+/** A change of one row; without `value` the row is deleted. */
+export interface RowChange {
+  readonly key: Uint8Array;
+  readonly value?: Uint8Array;
+}
+
+export type Row = readonly [key: Uint8Array, value: Uint8Array];
+
+export interface PageOptions {
+  /** Maximum number of rows. Default 1000. */
+  readonly limit?: number;
+  /** The page ends with the row that exceeds this many bytes. Default 256 KiB. */
+  readonly bytes?: number;
+  /** Start after this key, i.e. the last row of the previous page. */
+  readonly after?: Uint8Array | undefined;
+  readonly reverse?: boolean;
+}
+
+/** A moment of a database, for reads that may last. Close it: until then the database keeps what is replaced. */
+export interface RowsSnapshot {
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+/** Reads rows. A walk is a sequence of pages and not a snapshot. */
+export interface RowReader {
+  /** The place of the rows, for messages: a directory, or a URL without its password. */
+  readonly place: string;
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  /** Reads rows in one call; the results are in the order of the keys. */
+  getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
+  /** Reads rows of the range, in order, up to the limits; at least one if there is one. */
+  page(range: KeyRange, options?: PageOptions): Promise<Row[]>;
+  /** Like {@link page}, without the values. */
+  pageOfKeys(range: KeyRange, options?: PageOptions): Promise<Uint8Array[]>;
+  /** The present rows; of a change in progress, those with what it wrote. */
+  snapshot(): Promise<RowsSnapshot>;
+}
+
+/** Reads and writes rows. */
+export interface RowWriter extends RowReader {
+  /**
+   * Writes all changes or none. Of two changes of the same row the later one counts.
+   *
+   * @param sync make this and all earlier batches durable. Without it a killed process loses nothing, a power
+   *   failure may lose the last batches.
+   */
+  write(changes: Iterable<RowChange>, sync?: boolean): Promise<void>;
+  /** Deletes a range. Need not be atomic: a partial deletion must be a valid state. */
+  clear(range: KeyRange): Promise<void>;
+}
+
+/** The kind of a store. */
+export type StoreKind = 'gatherer' | 'broker';
+
+/** What a store is opened with, whatever its database. */
+export interface RowsOptions {
+  readonly kind: StoreKind;
+  /** Create the store if the place does not have one. Default true. */
+  readonly create?: boolean;
+  /**
+   * Makes an earlier version of the tables the current one, for an owner that writes rows of the current one.
+   * Default false.
+   */
+  readonly upgrade?: boolean;
+}
+
+/** A database of rows. */
+export interface Rows extends RowWriter, AsyncDisposable {
+  /**
+   * Whether other processes may write the same rows. Then a change begins with what it depends on: rows that
+   * were read before it may be out of date.
+   */
+  readonly isShared: boolean;
+  /**
+   * Runs a change, of which only one runs at a time, in all processes. If {@link isShared}, all that it writes is one
+   * transaction: it is written when `work` has resolved, and none of it if `work` fails.
+   *
+   * The caller of a database that is not shared runs one change at a time itself.
+   */
+  exclusive<T>(work: (rows: RowWriter) => Promise<T>): Promise<T>;
+  /**
+   * After a failed write: makes the database usable again. Writes do so themselves; a caller with state of its
+   * own calls it before it reads that state. Reads continue meanwhile.
+   *
+   * @param reload reads the caller's state again, if a write may have failed since the last call
+   * @throws StorageError while the disk is full
+   */
+  recover(reload?: () => Promise<void>): Promise<void>;
+  /** Whether a write that failed because the disk is full may succeed now. */
+  hasRoom(): Promise<boolean>;
+  /** Makes everything that was written durable: a power failure loses nothing of it. */
+  flush(): Promise<void>;
+  /** Rewrites the files without deleted and replaced rows. Reads and writes continue meanwhile. */
+  compact(): Promise<void>;
+  /** Waits for the calls in flight. */
+  close(): Promise<void>;
+}
