@@ -81,6 +81,43 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
     await t.resolves(agree([embedded, opensearch], { seed: 11, numRuns: 200 }));
   });
 
+  await t.test('the words of the index are those of the embedded engine', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith(small));
+    const opensearch = fixture.indexer;
+    const objects = objectsOf(13, 120, 1);
+    await fixture.putSoif(objects);
+    const english = 'the and of it';
+    await fixture.put(
+      { url: 'http://w/1', Title: 'Replication', Body: `${english} replicas of a replica, Café, Écologie` },
+      { url: 'http://w/2', Title: 'replication slots', Body: `${english} replicate naïve Реплика` },
+      { url: 'http://w/3', Title: 'replicas', Body: `${english} replication, replicating cafe IndexWriter` },
+      { url: 'http://w/4/Résumé.html', Title: 'gone' },
+    );
+    await fixture.put({ url: 'http://w/4/Résumé.html', Title: 'kept' });
+    const { directory: brokerDirectory, storeDirectory } = fixture;
+    await using embedded = await openIndexer({ type: 'embedded', brokerDirectory, storeDirectory });
+    fixture.indexer = embedded;
+    await fixture.catchUp();
+    fixture.indexer = opensearch;
+    const list = async (indexer: Indexer, kind: 'completions' | 'neighbors' | 'forms', text: string) =>
+      indexer.words?.({ kind, text, limit: 10, lifetimeMs: 60_000 });
+    const texts =
+      'repl REPLICA replicaton replication caf cafe café ecol реп реплик naive the of indx index writer zz a ab b abc resum gone a.b'.split(
+        ' ',
+      );
+    for (const text of texts)
+      for (const kind of ['completions', 'neighbors', 'forms'] as const)
+        t.same(await list(opensearch, kind, text), await list(embedded, kind, text), `${kind} of ${text}`);
+    t.match(await list(opensearch, 'completions', 'repl'), [{ word: 'replication', objects: 3 }]);
+    t.match(await list(opensearch, 'completions', 'cafe'), [{ word: 'cafe' }, { word: 'café' }]);
+    const request = { kind: 'forms', text: 'cafe', limit: 5, lifetimeMs: 60_000 } as const;
+    await t.rejects(
+      async () => opensearch.words?.({ ...request, signal: AbortSignal.abort(new Error('gone')) }),
+      /gone/,
+    );
+    t.same(await opensearch.words?.({ ...request, kind: 'completions', lifetimeMs: 0 }), [], 'no time');
+  });
+
   await t.test('queries that OpenSearch would refuse are narrowed less', async (t) => {
     await using fixture = await IndexerFixture.openWith(openWith());
     await fixture.put({ title: 'apple' }, { title: 'pear' }, { title: 'a plum' });

@@ -2,15 +2,20 @@
 import { lettersOf } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
-import { BREAK, fold, MAX_TERM } from '../query/words.js';
+import { BREAK, fold, MAX_TERM, PART } from '../query/words.js';
 
 /** The number of these rules; an index by others is built anew. */
-export const INDEX_RULES = 1;
+export const INDEX_RULES = 2;
 
 /** The field with the words of all columns but `name`. */
 export const ALL = 'all';
 /** The field with the words of the file name, which only requests for content search. */
 export const NAME = 'name';
+/** The field with the words that are more than their letters: the letters, {@link SPELLED_AS}, the word. */
+export const SPELLED = 'spelled';
+export const SPELLED_AS = '=';
+/** Longer words are their only spelling, in characters. */
+const MAX_SPELLED = 64;
 /** Columns that are fields of their own too. Each has one attribute: a query for it need not look at others. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
   'title',
@@ -26,11 +31,13 @@ export function lettersField(field: string): string {
   return `${field}_letters`;
 }
 
+const NOT_ASCII = /[^\0-\x7f]/;
+
 /** Words are cut by this kit. A longer term than any of its own is one whose compatibility forms are longer. */
 const MAX_TOKEN = 2 * MAX_TERM;
 
 const WORDS = { type: 'text', analyzer: 'words' } as const;
-const TEXT_FIELDS = [ALL, NAME, ...OWN_FIELDS].flatMap((field) => [field, lettersField(field)]);
+const TEXT_FIELDS = [SPELLED, ...[ALL, NAME, ...OWN_FIELDS].flatMap((field) => [field, lettersField(field)])];
 
 /** What an index is made with, besides `_meta`. */
 export const INDEX_DEFINITION = {
@@ -72,5 +79,22 @@ export function documentOf(oid: number, object: SoifObject): Readonly<Record<str
     if (name !== NAME && text !== '') all.push(text);
   }
   add(ALL, all.join(` ${BREAK} `));
+  const spelled = spelledWords(texts);
+  if (spelled !== '') document[SPELLED] = spelled;
   return document;
+}
+
+/** The words of an object that are more than their letters, each once. */
+function spelledWords(texts: readonly string[]): string {
+  const found = new Set<string>();
+  for (const text of texts) {
+    if (!NOT_ASCII.test(text)) continue;
+    for (const term of text.split(' ')) {
+      if (!NOT_ASCII.test(term)) continue;
+      const word = term.startsWith(PART) ? term.slice(1) : term;
+      const letters = word.length > MAX_SPELLED ? word : lettersOf(word);
+      if (letters !== word) found.add(`${letters}${SPELLED_AS}${word}`);
+    }
+  }
+  return [...found].join(' ');
 }

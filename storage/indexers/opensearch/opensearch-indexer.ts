@@ -12,7 +12,13 @@ import { createDirectory } from '../../files/make-directory.js';
 import { readRegular } from '../../files/regular-file.js';
 import { replaceContent } from '../../files/replace-file.js';
 import { indexedPart, indexedPartOf } from '../columns/indexed-part.js';
-import { type Indexer, type IndexerCapabilities, MATCHER_CAPABILITIES } from '../contract.js';
+import {
+  type IndexedWord,
+  type Indexer,
+  type IndexerCapabilities,
+  MATCHER_CAPABILITIES,
+  type WordRequest,
+} from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
@@ -29,6 +35,7 @@ import { requireOpenSearch } from './cluster-version.js';
 import { documentOf, INDEX_RULES } from './documents.js';
 import { readPages } from './index-pages.js';
 import { IndexSet } from './index-state.js';
+import { IndexWords } from './index-words.js';
 import { rankingOf } from './ranking.js';
 import { translate } from './translate.js';
 
@@ -177,6 +184,9 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   #changes = 0;
   /** Queries that read pages. */
   readonly #reading = new Set<Promise<void>>();
+  readonly #words: IndexWords;
+  /** Changes with the index in use. */
+  #version = 0;
 
   constructor(
     options: OpenSearchIndexerOptions,
@@ -191,6 +201,13 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     this.#client = client;
     this.#indexes = indexes;
     this.#state = state;
+    const epoch = () => this.#version;
+    const version = {
+      get epoch() {
+        return epoch();
+      },
+    };
+    this.#words = new IndexWords(client, indexes.alias, version, () => this.objects, this.closing);
   }
 
   get watermark(): number {
@@ -216,6 +233,11 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   async remove(oid: number): Promise<void> {
     this.#assertUpdating();
     await this.#change((loader) => loader.remove(oid));
+  }
+
+  async words(request: WordRequest): Promise<readonly IndexedWord[]> {
+    this.assertOpen();
+    return this.#state.isUsable ? this.#words.list(request) : [];
   }
 
   async clear(): Promise<void> {
@@ -245,6 +267,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
       await this.#indexes.write(index, watermark, epoch);
       if (isNew) await this.#indexes.publish(index, this.#state.name);
       this.#state = { name: index, watermark, objects, epoch, isUsable: true };
+      this.#version++;
       this.#endRun();
     });
   }

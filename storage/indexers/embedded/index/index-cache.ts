@@ -28,12 +28,12 @@ export class IndexVersion {
 
 /** The most recent results of one kind of read, by what was asked for. */
 export class IndexCache<V extends object> {
-  readonly #version: IndexVersion;
+  readonly #version: Pick<IndexVersion, 'epoch'>;
   readonly #entries: LRUCache<string, V>;
   #epoch = 0;
 
   /** @param maxBytes of all results, which `bytesOf` estimates */
-  constructor(version: IndexVersion, maxBytes: number, bytesOf: (value: V) => number) {
+  constructor(version: Pick<IndexVersion, 'epoch'>, maxBytes: number, bytesOf: (value: V) => number) {
     this.#version = version;
     this.#entries = new LRUCache<string, V>({
       maxSize: maxBytes,

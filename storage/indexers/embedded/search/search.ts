@@ -25,6 +25,7 @@ import { RELEVANCE_MODEL, Relevance } from '../ranking/relevance.js';
 import { RelevanceStatements } from '../ranking/relevance-statements.js';
 import { WordLists } from '../ranking/word-lists.js';
 import { FormFinder } from '../words/form-finder.js';
+import { IndexWords } from '../words/index-words.js';
 import { Vocabulary } from '../words/vocabulary.js';
 import { listWords } from '../words/word-list.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
@@ -66,6 +67,7 @@ export class SearchEngine {
   readonly #vocabulary: Vocabulary;
   readonly #spellings: Spellings;
   readonly #finder: CandidateFinder;
+  readonly #words: IndexWords;
   readonly #forms: FormFinder;
   readonly #relevance: Relevance;
   readonly #scheduler = new Scheduler();
@@ -91,13 +93,9 @@ export class SearchEngine {
     this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, this.#spellings, version, limits);
     this.#matching = new MatchingObjects(this.#postings, version);
     const lists = new WordLists(this.#postings, statements, version, RELEVANCE_MODEL.parts);
-    this.#forms = new FormFinder(
-      this.#postings,
-      this.#vocabulary,
-      this.#spellings,
-      version,
-      () => statements.totals().objects,
-    );
+    const objects = () => statements.totals().objects;
+    this.#words = new IndexWords(this.#vocabulary, this.#postings, this.#spellings, objects);
+    this.#forms = new FormFinder(this.#words, version);
     this.#relevance = new Relevance(this.#forms, lists, new LinkTextReader(db));
   }
 
@@ -127,13 +125,7 @@ export class SearchEngine {
     await slice.begin();
     try {
       this.#version.look();
-      const sources = {
-        vocabulary: this.#vocabulary,
-        postings: this.#postings,
-        forms: this.#forms,
-        spellings: this.#spellings,
-      };
-      return await listWords(request, sources, slice);
+      return await listWords(request, this.#words.sources(this.#forms), slice);
     } finally {
       slice.end();
     }

@@ -1,9 +1,6 @@
 import { lettersOf } from '../../../../protocols/broker/index.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexCache, type IndexVersion } from '../index/index-cache.js';
-import type { Postings } from '../index/postings.js';
-import type { Spellings } from '../index/spellings.js';
-import type { Vocabulary } from './vocabulary.js';
 import { isStopWord, LANGUAGE_MARKS, WordForms } from './word-forms.js';
 
 /** Forms of a word that are listed. */
@@ -25,30 +22,29 @@ export interface WordReading {
   readonly isStopWord: boolean;
 }
 
+/** What a {@link FormFinder} asks the index. */
+export interface FormSources {
+  /** The terms that begin with a text; none if there are more than `limit`. */
+  startingWith(text: string, limit: number, slice: TimeSlice): Promise<Iterable<string>>;
+  /** Words of the index with these letters, whatever their accents; at most `limit`. */
+  withLetters(letters: string, limit: number, slice: TimeSlice): Promise<readonly string[]>;
+  /** The number of objects with all of some words in their text or description, up to `limit`. */
+  countWithAll(words: readonly string[], limit: number, slice: TimeSlice): Promise<number>;
+  /** The number of objects in the index. */
+  objects(): number;
+}
+
 /** Finds the forms of words that the index has. */
 export class FormFinder {
-  readonly #postings: Postings;
-  readonly #vocabulary: Vocabulary;
-  readonly #spellings: Spellings;
-  readonly #objects: () => number;
-  readonly #version: IndexVersion;
+  readonly #sources: FormSources;
+  readonly #version: Pick<IndexVersion, 'epoch'>;
   readonly #readings: IndexCache<WordReading>;
   #languages: { readonly names: readonly string[]; readonly objects: number } | undefined;
 
-  /** @param objects the number of objects in the index */
-  constructor(
-    postings: Postings,
-    vocabulary: Vocabulary,
-    spellings: Spellings,
-    version: IndexVersion,
-    objects: () => number,
-  ) {
-    this.#postings = postings;
-    this.#vocabulary = vocabulary;
-    this.#spellings = spellings;
+  constructor(sources: FormSources, version: Pick<IndexVersion, 'epoch'>) {
+    this.#sources = sources;
     this.#version = version;
     this.#readings = new IndexCache(version, CACHE_BYTES, ({ forms }) => 40 * forms.length);
-    this.#objects = objects;
   }
 
   /** @param word folded */
@@ -66,8 +62,7 @@ export class FormFinder {
     const forms = new WordForms(word, languages);
     const found = new Set<string>();
     for (const beginning of forms.beginnings) {
-      const terms = await this.#vocabulary.find(beginning, 'start', MAX_BEGINNING, slice);
-      for (const term of terms?.terms ?? []) {
+      for (const term of await this.#sources.startingWith(beginning, MAX_BEGINNING, slice)) {
         if (forms.includes(term)) found.add(term);
         const pause = slice.yield();
         if (pause !== undefined) await pause;
@@ -75,9 +70,9 @@ export class FormFinder {
     }
     // A single letter with an accent is another word.
     const isLetter = Array.from(word).length < 2;
-    const spelled = isLetter ? [] : this.#spellings.of(lettersOf(word), MAX_SPELLINGS);
-    for (const term of spelled)
-      if (term !== word && (await this.#postings.countOf(`"${term}"`, 1, slice)) > 0) found.add(term);
+    if (!isLetter)
+      for (const term of await this.#sources.withLetters(lettersOf(word), MAX_SPELLINGS, slice))
+        if (term !== word) found.add(term);
     return {
       forms: [...found].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, MAX_FORMS),
       isStopWord: isStopWord(word, languages),
@@ -89,13 +84,13 @@ export class FormFinder {
    */
   async #languagesOf(slice: TimeSlice): Promise<readonly string[]> {
     const known = this.#languages;
-    const objects = this.#objects();
+    const objects = this.#sources.objects();
     if (known !== undefined && objects <= 2 * known.objects && 2 * objects >= known.objects)
       return known.names;
     const names: string[] = [];
     const least = Math.max(1, Math.ceil(objects / LANGUAGE_SHARE));
-    for (const [name, match] of LANGUAGE_MARKS)
-      if ((await this.#postings.countOf(match, least, slice)) >= least) names.push(name);
+    for (const [name, words] of LANGUAGE_MARKS)
+      if ((await this.#sources.countWithAll(words, least, slice)) >= least) names.push(name);
     this.#languages = { names, objects };
     return names;
   }

@@ -55,13 +55,9 @@ const MIN_BEGINNING = 3;
  */
 const CHANGING_LETTERS = 1;
 
-/** What {@link languagesOf} asks the index for: an expression that the documents of the language match. */
-export const LANGUAGE_MARKS: readonly (readonly [language: string, match: string])[] = Object.entries(
-  LANGUAGES,
-).map(([name, { commonWords }]) => [
-  name,
-  commonWords.map((word) => `{description body} : "${word}"`).join(' AND '),
-]);
+/** The words by which the documents of each language are recognized: nearly all of them contain these. */
+export const LANGUAGE_MARKS: readonly (readonly [language: string, words: readonly string[]])[] =
+  Object.entries(LANGUAGES).map(([name, { commonWords }]) => [name, commonWords]);
 
 /** Words that the lists lack. */
 const MORE_STOP_WORDS: Readonly<Record<string, readonly string[]>> = { en: ['a'] };

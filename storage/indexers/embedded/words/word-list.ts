@@ -1,14 +1,10 @@
 // Lists words of the index: completions of a beginning, and words that are spelled almost alike.
-import { lettersOf } from '../../../../protocols/broker/index.js';
 import { editDistance } from '../../../../protocols/edit-distance.js';
 import type { IndexedWord, WordRequest } from '../../contract.js';
 import type { WordPosition } from '../../query/lookup-words.js';
 import { fold, wordsOf } from '../../query/words.js';
 import { QueryStopped, type TimeSlice } from '../../scheduling/time-slice.js';
-import type { Postings } from '../index/postings.js';
-import type { Spellings } from '../index/spellings.js';
 import type { FormFinder } from './form-finder.js';
-import type { Vocabulary } from './vocabulary.js';
 
 /** Terms that are considered at most, and of them those whose objects are counted. */
 const MAX_TERMS = 50_000;
@@ -30,12 +26,24 @@ interface Candidate {
   readonly distance: number;
 }
 
-/** What {@link listWords} reads. */
+/** What {@link listWords} asks the index. */
 export interface WordSources {
-  readonly vocabulary: Vocabulary;
-  readonly postings: Postings;
   readonly forms: Pick<FormFinder, 'read'>;
-  readonly spellings: Pick<Spellings, 'startingWith'>;
+  /** The words that begin with these letters, whatever their accents; at most about `limit`. */
+  completions(beginning: string, limit: number, slice: TimeSlice): Promise<Iterable<string>>;
+  /** The words with one of the parts of a search, and perhaps no others than its neighbors; at most `limit` a part. */
+  withPart(search: NeighborSearch, limit: number, slice: TimeSlice): AsyncIterable<string>;
+  /** The number of objects of each word, up to `limit`, in their order. */
+  counts(words: readonly string[], limit: number, slice: TimeSlice): AsyncIterable<number>;
+}
+
+/** What words that are spelled almost like another one have in common with it. */
+export interface NeighborSearch {
+  readonly word: string;
+  /** The places in which they differ at most. */
+  readonly places: number;
+  /** They have one of these. */
+  readonly parts: readonly (readonly [text: string, position: WordPosition])[];
 }
 
 /** Lists the words of a request, the best first; those found until its time is over. */
@@ -51,11 +59,17 @@ export async function listWords(
     const candidates =
       kind === 'completions'
         ? await completions(word, sources, slice)
-        : await neighbors(word, sources.vocabulary, slice);
-    for (const candidate of candidates.slice(0, MAX_COUNTED)) {
-      const objects = await sources.postings.countOf(`"${candidate.word}"`, MAX_OBJECTS, slice);
+        : await neighbors(word, sources, slice);
+    const counted = candidates.slice(0, MAX_COUNTED);
+    let i = 0;
+    for await (const objects of sources.counts(
+      counted.map((candidate) => candidate.word),
+      MAX_OBJECTS,
+      slice,
+    )) {
       // The vocabulary may be older than the index.
-      if (objects > 0) found.push({ ...candidate, objects });
+      if (objects > 0) found.push({ ...counted[i]!, objects });
+      i++;
     }
   } catch (error) {
     if (!(error instanceof QueryStopped)) throw error;
@@ -68,18 +82,19 @@ export async function listWords(
 async function listForms(
   word: string,
   limit: number,
-  { forms, postings }: WordSources,
+  { forms, counts }: WordSources,
   slice: TimeSlice,
 ): Promise<IndexedWord[]> {
-  const count = (text: string) => postings.countOf(`"${text}"`, MAX_OBJECTS, slice);
   // A text of several words has no forms.
   if (wordsOf(word)[0]?.text !== word) return [];
   try {
     const reading = await forms.read(word, slice);
-    const others: IndexedWord[] = [];
-    for (const form of reading.forms) others.push({ word: form, objects: await count(form) });
+    const all = [word, ...reading.forms];
+    const found: IndexedWord[] = [];
+    for await (const objects of counts(all, MAX_OBJECTS, slice))
+      found.push({ word: all[found.length]!, objects });
+    const [itself = { word, objects: 0 }, ...others] = found;
     others.sort((a, b) => b.objects - a.objects);
-    const itself = { word, objects: await count(word) };
     const first = reading.isStopWord ? { ...itself, isStopWord: true as const } : itself;
     return [first, ...others.filter(({ objects }) => objects > 0)].slice(0, limit);
   } catch (error) {
@@ -88,19 +103,10 @@ async function listForms(
   }
 }
 
-/**
- * The words that begin with these letters, whatever their accents. Short words first: they are the more frequent ones, and
- * time may end the counting.
- */
-async function completions(
-  word: string,
-  { vocabulary, spellings }: WordSources,
-  slice: TimeSlice,
-): Promise<Candidate[]> {
+/** Short words first: they are the more frequent ones, and time may end the counting. */
+async function completions(word: string, sources: WordSources, slice: TimeSlice): Promise<Candidate[]> {
   if (Array.from(word).length < MIN_BEGINNING) return [];
-  const found = await vocabulary.find(word, 'start', MAX_TERMS, slice);
-  const others = spellings.startingWith(lettersOf(word), MAX_TERMS);
-  return shortestFirst(new Set([...(found?.terms ?? []), ...others]), slice);
+  return shortestFirst(new Set(await sources.completions(word, MAX_TERMS, slice)), slice);
 }
 
 /** To sort tens of thousands would take milliseconds: words of one length are put together. */
@@ -119,7 +125,7 @@ async function shortestFirst(terms: Iterable<string>, slice: TimeSlice): Promise
 /**
  * Most errors leave the first character, exchange it with the second, or leave one half of the word as it is.
  */
-async function neighbors(word: string, vocabulary: Vocabulary, slice: TimeSlice): Promise<Candidate[]> {
+async function neighbors(word: string, sources: WordSources, slice: TimeSlice): Promise<Candidate[]> {
   const characters = Array.from(word);
   const [first = '', second = ''] = characters;
   if (characters.length < MIN_CORRECTED) return [];
@@ -133,15 +139,12 @@ async function neighbors(word: string, vocabulary: Vocabulary, slice: TimeSlice)
   ];
   const seen = new Set([word]);
   const candidates: Candidate[] = [];
-  for (const [part, position] of parts) {
-    const found = await vocabulary.find(part, position, MAX_TERMS, slice);
-    for (const term of found?.terms ?? []) {
-      if (seen.has(term)) continue;
-      seen.add(term);
-      if (seen.size % TERMS_PER_YIELD === 0) await slice.yield();
-      const distance = editDistance(characters, Array.from(term), max);
-      if (distance <= max) candidates.push({ word: term, distance });
-    }
+  for await (const term of sources.withPart({ word, places: max, parts }, MAX_TERMS, slice)) {
+    if (seen.has(term)) continue;
+    seen.add(term);
+    if (seen.size % TERMS_PER_YIELD === 0) await slice.yield();
+    const distance = editDistance(characters, Array.from(term), max);
+    if (distance <= max) candidates.push({ word: term, distance });
   }
   return candidates.sort((a, b) => a.distance - b.distance);
 }

@@ -1,0 +1,157 @@
+// The words of an index in OpenSearch: which there are, and how many objects have each. It has no request for words; those of
+// the index that a query stands for are in what it says of the query.
+import { z } from 'zod';
+import type { ClusterClient } from './client.js';
+import { ALL, NAME } from './documents.js';
+import { readRefusal, refusalError } from './failures.js';
+import type { IndexQuery } from './translate.js';
+
+/** Words of one request: a query that stands for more than 1024 is refused. */
+const MAX_TERMS = 1_000;
+/** Lengths of words for which there are requests of their own. */
+const MAX_LENGTHS = 24;
+/** Queries of one request that counts objects. */
+const COUNTED_AT_ONCE = 64;
+
+const explained = z.object({
+  explanations: z.array(z.object({ explanation: z.string().optional() })).default([]),
+});
+const frequencies = z.object({
+  term_vectors: z
+    .record(
+      z.string(),
+      z.object({ terms: z.record(z.string(), z.object({ doc_freq: z.number().default(0) })).default({}) }),
+    )
+    .default({}),
+});
+const counted = z.object({
+  responses: z.array(
+    z.object({
+      status: z.number().default(200),
+      hits: z.object({ total: z.object({ value: z.number() }) }).optional(),
+      error: z.unknown().optional(),
+    }),
+  ),
+});
+
+/** The objects with a word, wherever they have it. */
+function hasWord(word: string): IndexQuery {
+  return { bool: { should: [{ term: { [ALL]: word } }, { term: { [NAME]: word } }] } };
+}
+
+/** Reads the terms of an index. */
+export class IndexTerms {
+  readonly #client: ClusterClient;
+  readonly #alias: string;
+
+  /** @param alias the name of the index */
+  constructor(client: ClusterClient, alias: string) {
+    this.#client = client;
+    this.#alias = alias;
+  }
+
+  /**
+   * The terms of a field that match a regular expression, at most 1000.
+   *
+   * @param pattern of Lucene; it must match whole terms
+   */
+  matching(field: string, pattern: string, signal?: AbortSignal): Promise<string[]> {
+    const rewrite = `top_terms_${MAX_TERMS}`;
+    return this.#expand(field, { regexp: { [field]: { value: pattern, rewrite } } }, signal);
+  }
+
+  /** The terms of a field that differ from a word in one or two places, at most 1000: the nearest. */
+  near(field: string, word: string, places: number, signal?: AbortSignal): Promise<string[]> {
+    const query = { value: word, fuzziness: places, transpositions: true, rewrite: `top_terms_${MAX_TERMS}` };
+    return this.#expand(field, { fuzzy: { [field]: query } }, signal);
+  }
+
+  /**
+   * The terms that begin with a text, at most `limit`. If there are more than 1000, those of each length have a request of
+   * their own, the shortest first.
+   */
+  async startingWith(field: string, text: string, limit: number, signal?: AbortSignal): Promise<string[]> {
+    const all = await this.matching(field, `${text}.*`, signal);
+    if (all.length < MAX_TERMS) return all.slice(0, limit);
+    const found: string[] = [];
+    for (let more = 0; more <= MAX_LENGTHS && found.length < limit; more++)
+      found.push(...(await this.matching(field, `${text}.{${more}}`, signal)));
+    return found.slice(0, limit);
+  }
+
+  /**
+   * The number of objects of each word, up to `limit`. Of many words, only the most frequent ones are counted: the numbers of
+   * the others have objects that were replaced, too.
+   */
+  async counts(words: readonly string[], limit: number, signal?: AbortSignal): Promise<number[]> {
+    const known = words.length <= COUNTED_AT_ONCE ? words.map(() => limit) : await this.#known(words, signal);
+    const order = [...words.keys()].sort((a, b) => known[b]! - known[a]!).slice(0, COUNTED_AT_ONCE);
+    const exact = await this.count(
+      order.map((i) => hasWord(words[i]!)),
+      limit,
+      signal,
+    );
+    const counts = known.map((count) => Math.min(count, limit));
+    for (const [n, i] of order.entries()) counts[i] = exact[n] ?? 0;
+    return counts;
+  }
+
+  /** The number of objects that match each of some queries, up to `limit`. */
+  async count(queries: readonly IndexQuery[], limit: number, signal?: AbortSignal): Promise<number[]> {
+    if (queries.length === 0) return [];
+    const lines = queries.flatMap((query) => [
+      '{}',
+      JSON.stringify({ size: 0, track_total_hits: limit, query }),
+    ]);
+    const body = `${lines.join('\n')}\n`;
+    const reply = await this.#ask('/_msearch', body, signal);
+    const { responses } = reply === undefined ? { responses: [] } : this.#client.read(counted, reply);
+    return queries.map((_, i) => {
+      const { status, hits, error } = responses[i] ?? { status: 200 };
+      if (error !== undefined) throw refusalError(readRefusal(status, { error }), 'a request for words');
+      return Math.min(limit, hits?.total.value ?? 0);
+    });
+  }
+
+  /** How many documents have each word, also those that were replaced: the index keeps them for a while. */
+  async #known(words: readonly string[], signal?: AbortSignal): Promise<number[]> {
+    const body = {
+      doc: { [ALL]: words.join(' ') },
+      fields: [ALL],
+      term_statistics: true,
+      field_statistics: false,
+      positions: false,
+      offsets: false,
+      payloads: false,
+    };
+    const reply = await this.#ask('/_termvectors', body, signal);
+    const terms =
+      reply === undefined ? {} : (this.#client.read(frequencies, reply).term_vectors[ALL]?.terms ?? {});
+    const of = new Map(Object.entries(terms));
+    return words.map((word) => of.get(word)?.doc_freq ?? 0);
+  }
+
+  async #expand(field: string, query: IndexQuery, signal?: AbortSignal): Promise<string[]> {
+    const reply = await this.#ask('/_validate/query?rewrite=true&all_shards=true', { query }, signal);
+    if (reply === undefined) return [];
+    const { explanations } = this.#client.read(explained, reply);
+    // Such as `all:cat (all:car)^0.5`. A query that stands for no word is shown as it is.
+    const start = `${field}:`;
+    const found = new Set<string>();
+    for (const { explanation = '' } of explanations)
+      for (const part of explanation.split(/[ ()]+/))
+        if (part.startsWith(start) && /^[\p{L}\p{M}\p{N}_=]+(?:\^|$)/u.test(part.slice(start.length)))
+          found.add(part.slice(start.length).replace(/\^.*/, ''));
+    return [...found];
+  }
+
+  /** Undefined before the first index. */
+  async #ask(path: string, body: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const request = { method: 'POST', path: `/${this.#alias}${path}`, body, signal, patienceMs: 0 } as const;
+    const { status, body: reply } = await this.#client.send(request);
+    if (status !== 404) return reply;
+    const refusal = readRefusal(status, reply);
+    if (refusal.type === 'index_not_found_exception') return undefined;
+    throw refusalError(refusal, 'a request for words');
+  }
+}
