@@ -31,6 +31,7 @@ import { answerBulk } from './bulk/reply.js';
 import { cutReply, encodeItems, type PageItem, writeSegments } from './query/page-items.js';
 import type { RequestContext } from './query/request-context.js';
 import type { SearchSummary } from './query/search.js';
+import { RefusalBrake } from './refusal-brake.js';
 
 /** How a query ended. */
 export type QueryEnd = 'answered' | 'incomplete' | 'busy' | 'disconnected';
@@ -61,6 +62,11 @@ export interface BrokerServerOptions extends Omit<HostOptions, 'name' | 'idleTim
   readonly probeMs?: number;
   /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
+  /**
+   * Longest time for which a refusal is held back, default 1000; 0 holds none. An address that was refused several
+   * times within seconds waits for its next refusal while others are served (see {@link RefusalBrake}).
+   */
+  readonly refusalHoldMs?: number;
   /** Time for which the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
   readonly adminPatienceMs?: number;
   /** Called on `#shutdown`. Default: closes this server, then the broker. */
@@ -119,8 +125,9 @@ export class BrokerServer extends HostedServer {
 
   /** @throws ConnectionError when the port is not available */
   static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
-    const { broker, messageTimeoutMs = MESSAGE_TIMEOUT_MS } = options;
+    const { broker, messageTimeoutMs = MESSAGE_TIMEOUT_MS, refusalHoldMs: maxHoldMs, clock } = options;
     const counts = zeroCounts();
+    const brake = new RefusalBrake({ maxHoldMs, clock });
     const host = await TcpHost.listen(
       {
         ...options,
@@ -129,7 +136,7 @@ export class BrokerServer extends HostedServer {
         // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
       },
-      (connection) => serveConnection(connection, { ...options, messageTimeoutMs, counts }),
+      (connection) => serveConnection(connection, { ...options, messageTimeoutMs, counts, brake }),
     );
     const server = new BrokerServer(host, counts);
     void broker.shutdownRequested.then(() => {
@@ -145,6 +152,8 @@ export interface SessionOptions extends BrokerServerOptions {
   readonly messageTimeoutMs: number;
   /** Default: nothing is counted. */
   readonly counts?: BrokerCounts;
+  /** Default: refusals are sent immediately. */
+  readonly brake?: RefusalBrake;
 }
 
 /**
@@ -171,7 +180,9 @@ async function serveSession(
   await connection.write(session.greeting());
   const event = await readMessage(connection, session, options);
   if (event === undefined) return connection.end();
+  options.brake?.noteMessage(callerOf(connection, options));
   if (event.kind === 'error') {
+    await beforeRefusal(connection, options);
     await connection.write(
       event.interface === 2 ? refuseProposed(errorSentence(event.item.text)) : encodeResult(event.item),
     );
@@ -184,6 +195,7 @@ async function serveSession(
     if (!(error instanceof ProtocolError)) throw error;
     countMessage(options, 'malformed');
     const requested = await inTurns(interfaceSteps(event.line), event.line, connection);
+    await beforeRefusal(connection, options);
     await connection.write(refuseMalformed(event.line, error, requested));
     return connection.end();
   }
@@ -205,6 +217,16 @@ async function serveSession(
   await connection.end();
 }
 
+/** The address that a connection is for. */
+function callerOf({ peer }: HostConnection, { broker }: SessionOptions): string {
+  return broker.callers.addressOf(peer);
+}
+
+/** Waits until a refusal may be sent. */
+async function beforeRefusal(connection: HostConnection, options: SessionOptions): Promise<void> {
+  await options.brake?.beforeRefusal(callerOf(connection, options), connection.signal);
+}
+
 /** Runs the steps of a parser over a message, each in a turn of the session, which pays before. */
 async function inTurns<T>(
   steps: Generator<void, T, void>,
@@ -220,11 +242,13 @@ async function inTurns<T>(
 }
 
 /** Begins the request of a message: from here to the engine it is one object. */
-function beginRequest(connection: HostConnection, { broker, queueWaitMs }: SessionOptions): RequestContext {
+function beginRequest(connection: HostConnection, options: SessionOptions): RequestContext {
+  const { broker, queueWaitMs } = options;
   return broker.queries.begin({
-    client: addressGroup(broker.callers.addressOf(connection.peer)),
+    client: addressGroup(callerOf(connection, options)),
     signal: connection.signal,
     waitMs: queueWaitMs,
+    beforeRefusal: () => beforeRefusal(connection, options),
     share: connection.share,
     cut: (reason) => cutReply(connection, reason),
   });
@@ -341,7 +365,7 @@ async function sendPages(
   options: SessionOptions,
 ): Promise<SearchSummary> {
   const { broker, repeatVersionMs = 15_000, probeMs = 1_000, clock = monotonicClock } = options;
-  const address = broker.callers.addressOf(connection.peer);
+  const address = callerOf(connection, options);
   using request = beginRequest(connection, options);
   const pages = broker.queries.search(query, flags, request);
   let silentSince = clock.now();
@@ -360,6 +384,7 @@ async function sendPages(
         continue;
       }
       if (page.done === true) return page.value;
+      if (page.value.some(isRefusal)) await request.beforeRefusal();
       const segments = list?.push(page.value) ?? encodeItems(page.value);
       await writeSegments(connection, segments, request.pages);
       logReturned(broker, address, page.value);
@@ -370,6 +395,10 @@ async function sendPages(
     request.abort();
     await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
   }
+}
+
+function isRefusal({ kind }: PageItem): boolean {
+  return kind === 'fatal';
 }
 
 /** BRK-5.7 `Query-Return`: logs one line for each object that was sent. */
@@ -391,11 +420,13 @@ function logQuery(
 async function answerCommand(
   connection: HostConnection,
   { password, command }: BrokerMessage & { readonly kind: 'admin' },
-  { broker, adminPatienceMs }: SessionOptions,
+  options: SessionOptions,
 ): Promise<void> {
+  const { broker, adminPatienceMs } = options;
   const { address } = connection.peer;
   const patience = adminPatienceMs === undefined ? {} : { patienceMs: adminPatienceMs };
   for await (const item of administer(broker, { password, command, address }, patience)) {
+    if (isRefusal(item)) await beforeRefusal(connection, options);
     await connection.write(encodeResult(item));
   }
 }

@@ -7,6 +7,7 @@ import '../servers/broker/open.test.js';
 import '../servers/broker/admin/request-log.test.js';
 import '../servers/broker/long-words.test.js';
 import '../servers/broker/message-steps.test.js';
+import '../servers/broker/refusals.test.js';
 import '../servers/broker/server.test.js';
 import '../servers/broker/web/web.test.js';
 import '../servers/web/application.test.js';

@@ -84,10 +84,10 @@ async function answerShipped(
   counts: BulkCounts,
 ): Promise<string> {
   if (flags.digest !== undefined || flags.compress === true) {
-    return refuse(connection, '#digest and #compress need #interface 2');
+    return refuse(connection, '#digest and #compress need #interface 2', request);
   }
   const transfer = await broker.bulk.prepare(query, flags, request);
-  if ('refused' in transfer) return refuse(connection, transfer.refused);
+  if ('refused' in transfer) return refuse(connection, transfer.refused, request);
   await connection.write(encodeBulkSuccess(formatTransferText(transfer.time)));
   for await (const bytes of encodeGroups(transfer, request.pages, counts)) {
     await writePage(connection, bytes, request.pages);
@@ -95,7 +95,12 @@ async function answerShipped(
   return 'sent';
 }
 
-async function refuse(connection: HostConnection, sentence: string): Promise<string> {
+async function refuse(
+  connection: HostConnection,
+  sentence: string,
+  request: RequestContext,
+): Promise<string> {
+  await request.beforeRefusal();
   await connection.write(encodeBulkError(sentence));
   return `refused, ${sentence}`;
 }
@@ -117,7 +122,7 @@ async function answerProposed(
     return 'digest sent';
   }
   const transfer = await broker.bulk.prepare(query, flags, request);
-  if ('refused' in transfer) return refuseProposed(connection, transfer);
+  if ('refused' in transfer) return refuseProposed(connection, transfer, request);
   // BP-12
   await connection.write(encodeDescription(encoder, await broker.description()));
   await connection.write(encoder.info({ field: 'message', text: formatTransferText(transfer.time) }));
@@ -147,7 +152,12 @@ async function answerProposed(
 }
 
 /** BP-23: refuses with an ERROR as Trailer. */
-async function refuseProposed(connection: HostConnection, { refused, error }: BulkRefusal): Promise<string> {
+async function refuseProposed(
+  connection: HostConnection,
+  { refused, error }: BulkRefusal,
+  request: RequestContext,
+): Promise<string> {
+  await request.beforeRefusal();
   await connection.write(encoder.trailer({ kind: 'error', number: BULK_ERROR[error], text: refused }));
   return `refused, ${refused}`;
 }

@@ -31,6 +31,8 @@ export interface Caller {
    * ended.
    */
   readonly cut?: ((reason: string) => void) | undefined;
+  /** Resolves when a refusal may be sent. Default: immediately. */
+  readonly beforeRefusal?: (() => Promise<void>) | undefined;
 }
 
 /** The resources that the requests of a Broker share. */
@@ -62,6 +64,8 @@ export class RequestContext implements Disposable {
    * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
    */
   readonly signal: AbortSignal;
+  /** Resolves when a refusal may be sent; rejects when the client is gone. */
+  readonly beforeRefusal: () => Promise<void>;
   readonly #share: Caller['share'];
   readonly #stop: LinkedAbort;
   readonly #sources: readonly (AbortSignal | undefined)[];
@@ -75,6 +79,7 @@ export class RequestContext implements Disposable {
     this.client = caller.client;
     this.waitMs = caller.waitMs ?? DEFAULT_WAIT_MS;
     this.pages = memory.enter(caller);
+    this.beforeRefusal = caller.beforeRefusal ?? (() => Promise.resolve());
     this.#share = caller.share;
     this.#sources = [caller.signal, closing];
     this.#stop = new LinkedAbort(...this.#sources);

@@ -1,0 +1,103 @@
+// Slows clients whose messages are refused again and again.
+import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import { type Clock, pauseFor } from '../../protocols/clock.js';
+import { RecentWork } from '../../protocols/fair-queue.js';
+import { addressGroup } from '../host/index.js';
+
+/** Options of a {@link RefusalBrake}. */
+export interface RefusalBrakeOptions {
+  /** Milliseconds for which a refusal is held back at most, default 1000; 0 holds none. */
+  readonly maxHoldMs?: number | undefined;
+  /** Refusals that are held at once; further ones are sent immediately. Default 128. */
+  readonly maxHeld?: number | undefined;
+  /** Default: that of this process. */
+  readonly clock?: Clock | undefined;
+}
+
+const MAX_HOLD_MS = 1000;
+const MAX_HELD = 128;
+
+/** Recent refusals of an address that are sent immediately: a person corrects a query. */
+const FREE_REFUSALS = 3;
+/** The delay of the next refusal; each further one is held twice as long. */
+const FIRST_HOLD_MS = 50;
+/** A refusal counts half after this many milliseconds. */
+const HALF_LIFE_MS = 5000;
+/** Another address is being served if it has sent a message within this time. */
+const PRESENT_MS = 1000;
+/** Addresses whose refusals are counted; the one that has been quiet longest is forgotten first. */
+const MAX_ADDRESSES = 10_000;
+
+/** An address and when it last sent a message. */
+interface Sender {
+  readonly group: string;
+  readonly at: number;
+}
+
+/**
+ * Holds refusals back: a connection whose message is refused costs its client nothing, so that clients that connect
+ * again at once would have most of the thread. An address that was refused several times in the last seconds waits for
+ * its next refusal, longer each time, while other addresses are served. Nothing else waits: neither its answers nor
+ * the refusals of others.
+ */
+export class RefusalBrake {
+  readonly #maxHoldMs: number;
+  readonly #maxHeld: number;
+  readonly #clock: Clock;
+  readonly #refusals = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
+  /** The last address that sent a message, and the last other one. */
+  #latest: Sender | undefined;
+  #other: Sender | undefined;
+  #held = 0;
+
+  constructor({
+    maxHoldMs = MAX_HOLD_MS,
+    maxHeld = MAX_HELD,
+    clock = monotonicClock,
+  }: RefusalBrakeOptions = {}) {
+    this.#maxHoldMs = maxHoldMs;
+    this.#maxHeld = maxHeld;
+    this.#clock = clock;
+  }
+
+  /** Refusals that are held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** An address has sent a message, whatever becomes of it. */
+  noteMessage(address: string): void {
+    const group = addressGroup(address);
+    if (this.#latest !== undefined && this.#latest.group !== group) this.#other = this.#latest;
+    this.#latest = { group, at: this.#clock.now() };
+  }
+
+  /**
+   * Counts a refusal. Resolves when it may be sent.
+   *
+   * @throws the signal's reason, when that is aborted before
+   */
+  async beforeRefusal(address: string, signal: AbortSignal): Promise<void> {
+    const group = addressGroup(address);
+    const now = this.#clock.now();
+    const refusals = this.#refusals.get(group) ?? new RecentWork(HALF_LIFE_MS);
+    this.#refusals.set(group, refusals);
+    refusals.add(1, now);
+    const excess = refusals.at(now) - FREE_REFUSALS;
+    if (excess <= 0 || this.#held >= this.#maxHeld || !this.#areOthersServed(group, now)) return;
+    const holdMs = Math.min(this.#maxHoldMs, FIRST_HOLD_MS * 2 ** (Math.ceil(excess) - 1));
+    if (holdMs <= 0) return;
+    this.#held += 1;
+    try {
+      await pauseFor(this.#clock, holdMs, signal);
+    } finally {
+      this.#held -= 1;
+    }
+  }
+
+  #areOthersServed(group: string, now: number): boolean {
+    const other = this.#latest?.group === group ? this.#other : this.#latest;
+    return other !== undefined && now - other.at < PRESENT_MS;
+  }
+}
