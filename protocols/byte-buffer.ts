@@ -1,8 +1,9 @@
 const INITIAL_CAPACITY = 256;
+const NOTHING = new Uint8Array(0);
 
 /** Collects bytes that arrive in pieces. It grows by doubling, so input byte by byte takes linear time. */
 export class ByteBuffer {
-  #bytes = new Uint8Array(0);
+  #bytes = NOTHING;
   #length = 0;
 
   get length(): number {
@@ -28,7 +29,7 @@ export class ByteBuffer {
   /** Returns all bytes, which the caller then owns, and empties the buffer. */
   take(): Uint8Array {
     const bytes = this.view();
-    this.#bytes = new Uint8Array(0);
+    this.#bytes = NOTHING;
     this.#length = 0;
     return bytes;
   }

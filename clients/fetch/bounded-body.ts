@@ -5,6 +5,7 @@ import type { BodyBytes } from './stored-body.js';
 /** Smaller pieces are copied, because an object of its own would cost more than their bytes. */
 const COPIED_BYTES = 4096;
 const BLOCK_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /** Collects a body. */
 export interface BodyCollector {
@@ -30,9 +31,11 @@ export interface BodyCollector {
  */
 export class BoundedBody implements BodyCollector {
   readonly #maxBytes: number;
+  /** The only piece so far, which is not copied before the next one: most bodies have one. */
+  #first: Uint8Array | undefined;
   readonly #chunks: Uint8Array[] = [];
   /** The end of the last block of copied pieces that is still free. */
-  #free = new Uint8Array(0);
+  #free = NOTHING;
   #kept = 0;
   #length = 0;
 
@@ -55,12 +58,22 @@ export class BoundedBody implements BodyCollector {
     const piece = chunk.subarray(0, this.#maxBytes - this.#kept);
     if (piece.length === 0) return;
     this.#kept += piece.length;
+    if (this.#kept === piece.length) {
+      this.#first = piece;
+      return;
+    }
+    if (this.#first !== undefined) this.#add(this.#first);
+    this.#first = undefined;
+    this.#add(piece);
+  }
+
+  #add(piece: Uint8Array): void {
     // A piece keeps the whole buffer that it is a part of.
     const isWasteful = piece.length < COPIED_BYTES || piece.length < piece.buffer.byteLength / 4;
     if (isWasteful) this.#copy(piece);
     else {
       this.#chunks.push(piece);
-      this.#free = new Uint8Array(0);
+      this.#free = NOTHING;
     }
   }
 
@@ -78,7 +91,7 @@ export class BoundedBody implements BodyCollector {
 
   /** A copy of the bytes that were kept. */
   bytes(): Uint8Array {
-    return joinBytes(this.#chunks, this.#kept);
+    return joinBytes(this.#first === undefined ? this.#chunks : [this.#first], this.#kept);
   }
 
   #copy(piece: Uint8Array): void {

@@ -44,16 +44,17 @@ export class ConnectionPool<C extends PooledConnection> {
   /**
    * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` again on a new
    * one.
+   * @param signal called if this call is queued
    * @throws the signal's reason if it is aborted while this call is queued
    */
   async use<T>(
     key: string,
-    signal: AbortSignal | undefined,
+    signal: () => AbortSignal | undefined,
     open: () => Promise<C>,
     work: (connection: C) => Promise<T>,
   ): Promise<T> {
     const slot = this.#slot(key);
-    const place = await slot.places.take(1, { signal });
+    const place = slot.places.tryTake(1) ?? (await slot.places.take(1, { signal: signal() }));
     try {
       // The end of an idle connection that has arrived is seen before it is used: many servers close after a response.
       if (slot.idle.length > 0) await setImmediate();

@@ -276,13 +276,14 @@ export function earlyEnd(problem: string): Error {
 
 /** Collects fields by name in lower case; the values of repeated ones are a list. */
 function headersOf(fields: HttpHead['fields']): IncomingHttpHeaders {
-  const values = new Map<string, string[]>();
+  const values = new Map<string, string | string[]>();
   for (const { name, value } of fields) {
     const key = name.toLowerCase();
     const known = values.get(key);
-    if (known === undefined) values.set(key, [value]);
+    if (known === undefined) values.set(key, value);
+    else if (typeof known === 'string') values.set(key, [known, value]);
     else known.push(value);
   }
   // Not by assignment: a server may name a field __proto__.
-  return Object.fromEntries(Array.from(values, ([name, all]) => [name, all.length === 1 ? all[0]! : all]));
+  return Object.fromEntries(values);
 }

@@ -46,9 +46,10 @@ export class FtpFetcher implements Fetcher {
     const login = this.#loginFor(address);
     const beginTime = Date.now();
     const key = [address.host, address.port, login.user, login.password, idleTimeoutOf(request)].join(' ');
+    request.signal?.throwIfAborted();
     const answer = await this.#pool.use(
       key,
-      request.signal,
+      () => request.signal,
       async () => {
         // Loaded at the first ftp URL: most programs meet none.
         const { FtpConnection } = await import('./ftp-connection.js');

@@ -21,6 +21,7 @@ import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
 import { HttpRoute } from './http-route.js';
 import { parseProxy } from './proxy.js';
 import { ReceiveWatch } from './receive-watch.js';
+import { StopSignal } from './stop-signal.js';
 import { beginningOf } from './stored-body.js';
 import { DEFAULT_TRANSFER_MS } from './transfer.js';
 import { withoutTransferCodings } from './transfer-codings.js';
@@ -193,7 +194,7 @@ export class HttpFetcher implements Fetcher {
     const route = this.#route(request);
     const message = this.#messageOf(request, target, route.proxyHeadersFor(origin), credentials);
     let exchange: HttpExchange | undefined;
-    const stop = new AbortController();
+    const stop = new StopSignal();
     const end = (reason: Error): void => {
       stop.abort(reason);
       exchange?.abort(reason);
@@ -218,19 +219,25 @@ export class HttpFetcher implements Fetcher {
       end,
     );
     try {
-      const response = await route.use(origin, publicOnly, stop.signal, (connection) => {
-        publishDebug(21, 9, () => `${url}: sent ${formatHeaders(message.headers)}`);
-        exchange = new HttpExchange(connection, message.text, {
-          host,
-          maxBytes,
-          timeoutMs,
-          clock,
-          keepWire,
-          spool,
-          limits,
-        });
-        return exchange.response;
-      });
+      const response = await route.use(
+        origin,
+        publicOnly,
+        () => stop.signal,
+        (connection) => {
+          stop.throwIfAborted();
+          publishDebug(21, 9, () => `${url}: sent ${formatHeaders(message.headers)}`);
+          exchange = new HttpExchange(connection, message.text, {
+            host,
+            maxBytes,
+            timeoutMs,
+            clock,
+            keepWire,
+            spool,
+            limits,
+          });
+          return exchange.response;
+        },
+      );
       publishDebug(
         21,
         9,

@@ -37,15 +37,16 @@ export class HttpRoute {
   /**
    * Runs an exchange on a kept or a new connection, when the server has a free one.
    * @param publicOnly see `FetchRequest.publicOnly`: such requests have connections of their own
+   * @param signal called if the exchange has to wait
    * @throws RefusedError if `publicOnly` forbids the address; the signal's reason
    */
   use<T>(
     origin: string,
     publicOnly: boolean,
-    signal: AbortSignal,
+    signal: () => AbortSignal,
     exchange: (connection: HttpConnection) => Promise<T>,
   ): Promise<T> {
-    const open = async () => new HttpConnection(await this.#connector.open(origin, publicOnly, signal));
+    const open = async () => new HttpConnection(await this.#connector.open(origin, publicOnly, signal()));
     return this.#pool.use(publicOnly ? `public ${origin}` : origin, signal, open, exchange);
   }
 

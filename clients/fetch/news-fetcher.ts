@@ -59,9 +59,10 @@ export class NewsFetcher implements Fetcher {
     const { host, port } = this.#serverOf(address);
     const login = this.#loginFor(address, host, port);
     const beginTime = Date.now();
+    request.signal?.throwIfAborted();
     return await this.#pool.use(
       `${host}:${port} ${login?.user ?? ''} ${login?.password ?? ''}`,
-      request.signal,
+      () => request.signal,
       () => NntpConnection.open(host, port, login, request, this.#options),
       async (connection) => {
         if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);

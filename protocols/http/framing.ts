@@ -79,9 +79,12 @@ function lengthOf(value: string): number | undefined {
 
 /** The members of all fields of a name; an empty member is one. */
 function listOf(fields: readonly HttpField[], name: string): string[] {
-  return fields
-    .filter((field) => field.name.toLowerCase() === name)
-    .flatMap(({ value }) => value.split(',').map(trimBlanks));
+  const members: string[] = [];
+  for (const field of fields) {
+    if (field.name.length !== name.length || field.name.toLowerCase() !== name) continue;
+    for (const member of field.value.split(',')) members.push(trimBlanks(member));
+  }
+  return members;
 }
 
 /**

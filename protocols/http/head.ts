@@ -45,8 +45,6 @@ export interface HttpField {
   readonly name: string;
   /** Each byte is a character; in one line, without blanks at its ends, with SP for each control character. */
   readonly value: string;
-  /** The bytes of all its lines, line ends included. */
-  readonly raw: Uint8Array;
 }
 
 /** A control character other than HT. */
@@ -99,32 +97,55 @@ export function parseFields(
   note: (deviation: Deviation) => void,
 ): HttpField[] {
   const fields: HttpField[] = [];
-  for (const raw of unfoldedLines(bytes, note)) {
-    const text = bufferOf(raw).toString('latin1');
-    const colon = text.indexOf(':');
-    if (colon < 0) {
+  // One text for all: a head has many short lines, and a view of each costs more than its bytes.
+  const text = bufferOf(bytes).toString('latin1');
+  const take = (start: number, end: number): void => {
+    const colon = text.indexOf(':', start);
+    if (colon < 0 || colon >= end) {
       note('no-colon');
-      continue;
+      return;
     }
-    const name = trimBlanks(text.slice(0, colon));
+    const name = trimBlanks(text.slice(start, colon));
     if (!TOKEN.test(name)) {
       note('field-name');
-      continue;
+      return;
     }
-    if (name.length !== colon) note('blank-before-colon');
+    if (name.length !== colon - start) note('blank-before-colon');
     if (fields.length === maxFields)
       throw new ProtocolError(`the header has more than ${maxFields} fields`, {
         protocol: 'http',
         rule: 'RFC 9110 5.4',
-        offset: offset + raw.byteOffset - bytes.byteOffset,
+        offset: offset + start,
       });
-    fields.push({ name, value: fieldValue(text.slice(colon + 1), note), raw });
+    fields.push({ name, value: fieldValue(text.slice(colon + 1, end), note) });
+  };
+  let start = -1;
+  for (let at = 0; at < text.length; ) {
+    const lf = text.indexOf('\n', at);
+    const end = lf < 0 ? text.length : lf + 1;
+    if (lf >= 0 && text.charCodeAt(lf - 1) !== CR) note('bare-lf');
+    if (isBlank(text.charCodeAt(at))) note('folded');
+    else {
+      if (start >= 0) take(start, at);
+      start = isEmptyText(text, at, end) ? -1 : at;
+    }
+    at = end;
   }
+  if (start >= 0) take(start, text.length);
   return fields;
+}
+
+/** Whether a part of a text has line ends alone. */
+function isEmptyText(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && isLineEnd(text.charCodeAt(at))) at++;
+  return at === end;
 }
 
 /** Joins the lines of a value with a blank (5.2), and replaces control characters with blanks (RFC 9110 5.5). */
 function fieldValue(text: string, note: (deviation: Deviation) => void): string {
+  const whole = trimSpace(text);
+  if (!CONTROL.test(whole)) return whole;
   const parts = text.split('\n').map((part) => {
     const line = trimSpace(part);
     if (!CONTROL.test(line)) return line;
@@ -134,27 +155,13 @@ function fieldValue(text: string, note: (deviation: Deviation) => void): string 
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Yields each line together with the lines that continue it (5.2). */
-function* unfoldedLines(bytes: Uint8Array, note: (deviation: Deviation) => void): Generator<Uint8Array> {
-  let start: number | undefined;
-  let at = 0;
-  while (at < bytes.length) {
-    const lf = bytes.indexOf(LF, at);
-    const end = lf < 0 ? bytes.length : lf + 1;
-    if (lf >= 0 && bytes[lf - 1] !== CR) note('bare-lf');
-    if (isBlank(bytes[at])) note('folded');
-    else {
-      if (start !== undefined) yield bytes.subarray(start, at);
-      start = isEmptyLine(bytes.subarray(at, end)) ? undefined : at;
-    }
-    at = end;
-  }
-  if (start !== undefined) yield bytes.subarray(start);
-}
-
 /** Whether a line has no other bytes than those of line ends. */
 export function isEmptyLine(line: Uint8Array): boolean {
-  return line.every((byte) => byte === CR || byte === LF);
+  return line.every(isLineEnd);
+}
+
+function isLineEnd(byte: number): boolean {
+  return byte === CR || byte === LF;
 }
 
 function printable(text: string): string {

@@ -1,6 +1,6 @@
 // Reads one HTTP response from chunks of any size, as far as it can be understood.
 
-import { bufferOf, CR, isSpace, LF, trimSpace } from '../ascii.js';
+import { asciiBytes, bufferOf, CR, isSpace, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { type Complete, defined } from '../defined.js';
 import { ProtocolError } from '../errors.js';
@@ -36,6 +36,8 @@ const SIZE_LINE = /^(?:0x)?([0-9a-f]+)[ \t]*(?:;.*)?$/is;
 const STRICT_SIZE_LINE = /^[0-9a-f]+(?:[ \t]*;.*)?\r\n$/is;
 /** Hexadecimal digits of the largest safe integer. */
 const MAX_SIZE_DIGITS = 13;
+
+const NO_DEVIATIONS: readonly Deviation[] = [];
 
 type State = 'start' | 'head' | 'data' | 'chunk-line' | 'chunk' | 'trailers' | 'ended';
 
@@ -108,7 +110,7 @@ export class HttpResponseReader {
 
   /** What the message did not do by the rules so far. */
   get deviations(): readonly Deviation[] {
-    return [...this.#deviations].sort();
+    return this.#deviations.size === 0 ? NO_DEVIATIONS : [...this.#deviations].sort();
   }
 
   /**
@@ -120,7 +122,9 @@ export class HttpResponseReader {
   *push(piece: Uint8Array): Generator<HttpEvent> {
     let rest = piece;
     while (rest.length > 0 && this.#state !== 'ended') {
-      const used = yield* this.#read(rest);
+      const isStart = this.#state === 'start' && this.#buffer.length === 0;
+      const length = isStart ? headLength(rest) : 0;
+      const used = length > 0 ? yield* this.#readWholeHead(rest, length) : yield* this.#read(rest);
       this.#offset += used;
       rest = rest.subarray(used);
     }
@@ -139,7 +143,7 @@ export class HttpResponseReader {
       const isWhole = this.#hasText && this.#buffer.view().at(-1) === LF;
       if (!isWhole) throw this.#error('the connection ended within the header', 'RFC 9112 8', this.#offset);
       this.#note('cut-header');
-      yield* this.#endHead();
+      yield* this.#endHead(this.#buffer.take());
     }
     if (this.#state === 'chunk-line' && /^\s*0+\s*$/.test(bufferOf(this.#buffer.view()).toString('latin1'))) {
       this.#state = 'trailers';
@@ -225,9 +229,7 @@ export class HttpResponseReader {
       const lf = bytes.indexOf(LF, at);
       const end = lf < 0 ? bytes.length : lf + 1;
       const line = bytes.subarray(at, end);
-      this.#headBytes += line.length;
-      if (this.#headBytes > this.#limits.maxHeadBytes)
-        throw this.#error(`the header is longer than ${this.#limits.maxHeadBytes} bytes`, 'RFC 9110 5.4');
+      this.#countHead(line.length);
       this.#buffer.append(line);
       if (!isEmptyLine(line)) {
         this.#isLineEmpty = false;
@@ -241,15 +243,30 @@ export class HttpResponseReader {
     return { used: at, ended: false };
   }
 
+  /** Nearly every head arrives in one piece. */
+  *#readWholeHead(bytes: Uint8Array, length: number): Generator<HttpEvent, number> {
+    this.#sectionStart = this.#offset;
+    this.#countHead(length);
+    const raw = new Uint8Array(length);
+    raw.set(bytes.subarray(0, length));
+    yield* this.#endHead(raw);
+    return length;
+  }
+
+  #countHead(bytes: number): void {
+    this.#headBytes += bytes;
+    if (this.#headBytes > this.#limits.maxHeadBytes)
+      throw this.#error(`the header is longer than ${this.#limits.maxHeadBytes} bytes`, 'RFC 9110 5.4');
+  }
+
   *#readHead(bytes: Uint8Array): Generator<HttpEvent, number> {
     // Empty lines before the status line do not end the head.
     const { used, ended } = this.#collectLines(bytes, () => this.#hasText);
-    if (ended) yield* this.#endHead();
+    if (ended) yield* this.#endHead(this.#buffer.take());
     return used;
   }
 
-  *#endHead(): Generator<HttpEvent> {
-    const raw = this.#buffer.take();
+  *#endHead(raw: Uint8Array): Generator<HttpEvent> {
     const head = this.#parseHead(raw);
     if (head.status === 101) throw this.#error('the server switches to another protocol', 'RFC 9110 15.2.2');
     if (head.isInterim) {
@@ -267,7 +284,7 @@ export class HttpResponseReader {
     const offset = this.#sectionStart;
     let begin = 0;
     let end = raw.indexOf(LF) + 1;
-    while (isBlankLine(raw.subarray(begin, end))) {
+    while (isSpace(raw[begin]) && isBlankLine(raw.subarray(begin, end))) {
       begin = end;
       end = raw.indexOf(LF, begin) + 1;
     }
@@ -303,7 +320,7 @@ export class HttpResponseReader {
 
   *#readData(bytes: Uint8Array): Generator<HttpEvent, number> {
     if (this.#state === 'ended') return bytes.length;
-    const raw = bytes.subarray(0, this.#remaining);
+    const raw = bytes.length <= this.#remaining ? bytes : bytes.subarray(0, this.#remaining);
     if (raw.length > 0) yield { kind: 'data', raw };
     this.#bodyBytes += raw.length;
     this.#remaining -= raw.length;
@@ -417,6 +434,23 @@ export class HttpResponseReader {
   #error(problem: string, rule: string, offset = this.#sectionStart): ProtocolError {
     return new ProtocolError(problem, { protocol: 'http', rule, offset });
   }
+}
+
+/** The beginning of a status line by the rules. */
+const HTTP = asciiBytes('HTTP/');
+
+/**
+ * Returns the length of the head that bytes begin with, with its empty line; 0 if it is not by the rules from its first
+ * byte, or not complete.
+ */
+function headLength(bytes: Uint8Array): number {
+  for (let i = 0; i < HTTP.length; i++) if (bytes[i] !== HTTP[i]) return 0;
+  for (let lf = bytes.indexOf(LF); lf >= 0; lf = bytes.indexOf(LF, lf + 1)) {
+    let next = lf + 1;
+    while (bytes[next] === CR) next++;
+    if (bytes[next] === LF) return next + 1;
+  }
+  return 0;
 }
 
 /** Whether a line has white space alone. */

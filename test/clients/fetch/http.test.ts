@@ -239,6 +239,22 @@ t.test('G-85: silence and a body that exceeds the deadline are errors', async (t
   });
 });
 
+t.test('a request that is aborted before its kept connection is used is not sent', async (t) => {
+  const paths: (string | undefined)[] = [];
+  const { base } = await serve(t, (request, response) => {
+    paths.push(request.url);
+    response.end('x');
+  });
+  const fetcher = fetcherFor(t);
+  await fetcher.fetch({ url: `${base}/a`, ...LIMITS });
+  const controller = new AbortController();
+  const aborted = fetcher.fetch({ url: `${base}/b`, ...LIMITS, signal: controller.signal });
+  controller.abort(new Error('enough'));
+  await t.rejects(aborted, /enough/);
+  await fetcher.fetch({ url: `${base}/c`, ...LIMITS });
+  t.strictSame(paths, ['/a', '/c']);
+});
+
 t.test('an abort ends an active and a queued request', async (t) => {
   const arrived = new Set<string>();
   const { base } = await serve(t, (request, response) => {

@@ -42,7 +42,7 @@ function read(pieces: readonly Uint8Array[], limits: HttpResponseLimits = {}): R
   const head = events.findLast((event) => event.kind === 'head');
   const end = events.findLast((event) => event.kind === 'end');
   const fieldsOf = (event: HttpEvent) =>
-    'fields' in event ? event.fields.map(({ name, value, raw }) => [name, value, text([raw])]) : [];
+    'fields' in event ? event.fields.map(({ name, value }) => [name, value]) : [];
   const joined: unknown[][] = [];
   for (const event of events) {
     const raw = 'raw' in event ? text([event.raw]) : '';
