@@ -1,7 +1,8 @@
 // Benchmark `floods`: a cheap request of each server of `harvest run` beside floods of what the grammars allow, input that
 // yields nothing included. Prints the processor milliseconds of the servers' thread from the request to its reply,
-// which other programs of the machine do not change, and their quotient by those without a flood.
-//   npm run bench -- floods [--connections N] [--requests N] [--sentences N]
+// which other programs of the machine change little: the median, its quotient by that without a flood, and the 95th
+// percentile.
+//   npm run bench -- floods [--connections N] [--requests N] [--sentences N] [--only TEXT]
 // Needs /proc (Linux).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ import { ROOT } from '../architecture/sources.js';
 import { type Flood, grammarFloods, HTTP_FLOODS } from '../attacks/grammar-floods.js';
 import { ask } from '../attacks/sockets.js';
 import { ANY_PORTS, CliProcess } from '../helpers/cli.js';
-import { print, readNumbers, scratchDirectory, writeResult } from './harness.js';
+import { median, print, readNumbers, scratchDirectory, writeResult } from './harness.js';
 
 const FLOOD = fileURLToPath(new URL('../attacks/flood.js', import.meta.url));
 /** Milliseconds for which a flood runs before requests are measured. */
@@ -22,9 +23,11 @@ const WARM_UP_MS = 200;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
+  const at = args.indexOf('--only');
+  const [, only = ''] = at < 0 ? [] : args.splice(at, 2);
   const { connections, requests, sentences } = readNumbers(args, {
     connections: 1,
-    requests: 40,
+    requests: 100,
     sentences: 1,
   });
   using scratch = scratchDirectory();
@@ -40,7 +43,7 @@ export async function run(args: string[]): Promise<void> {
     const ports = { gatherd, broker, web, references };
     const probes = await openProbes(ports);
     // The first requests find code that is not yet compiled.
-    await measure(probes, server.child, 5 * requests);
+    await measure(probes, server.child, 2 * requests);
     const alone = await measure(probes, server.child, requests);
     report('no flood', alone, alone);
     const results: Record<string, Costs> = { 'no flood': alone };
@@ -51,6 +54,7 @@ export async function run(args: string[]): Promise<void> {
       ['web', web, HTTP_FLOODS],
     ] as const)
       for (const [kind, flood] of floods) {
+        if (!`${name}, ${kind}`.includes(only)) continue;
         const costs = await beside(port ?? '', { ...flood, connections }, () =>
           measure(probes, server.child, requests),
         );
@@ -64,8 +68,14 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** The mean processor milliseconds of a request, by server. */
-type Costs = Readonly<Record<string, number>>;
+/** Processor milliseconds of a request. */
+interface Cost {
+  readonly median: number;
+  readonly p95: number;
+}
+
+/** By server. */
+type Costs = Readonly<Record<string, Cost>>;
 type Probes = Readonly<Record<string, () => Promise<unknown>>>;
 
 async function dial(port: string | undefined): Promise<Socket> {
@@ -98,16 +108,17 @@ function cpuOf({ pid }: ChildProcess): number {
 }
 
 async function measure(probes: Probes, server: ChildProcess, requests: number): Promise<Costs> {
-  const costs: Record<string, number> = {};
+  const costs: Record<string, Cost> = {};
   for (const [name, request] of Object.entries(probes)) {
-    let sum = 0;
+    const each: number[] = [];
     for (let i = 0; i < requests; i++) {
       const before = cpuOf(server);
       await request();
-      sum += cpuOf(server) - before;
+      each.push(cpuOf(server) - before);
       await sleep(2);
     }
-    costs[name] = sum / requests;
+    each.sort((a, b) => a - b);
+    costs[name] = { median: median(each), p95: each[Math.floor(each.length * 0.95)] ?? 0 };
   }
   return costs;
 }
@@ -133,7 +144,8 @@ async function beside(
 
 function report(name: string, costs: Costs, alone: Costs): void {
   const columns = Object.entries(costs).map(
-    ([server, cost]) => `${server} ${cost.toFixed(2)} (${(cost / (alone[server] ?? cost)).toFixed(1)})`,
+    ([server, cost]) =>
+      `${server} ${cost.median.toFixed(2)} (${(cost.median / (alone[server] ?? cost).median).toFixed(1)}) ${cost.p95.toFixed(2)}`,
   );
   print(`${name.padEnd(44)} ${columns.join('  ')}`);
 }

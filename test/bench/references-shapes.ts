@@ -1,7 +1,7 @@
 // Benchmark `references-shapes`: processor time of refererd for a first page, by the shape of its connections,
 // compared with another version of the program. Both are new processes in every round, in alternating order.
-//   npm run bench -- references-shapes --against DIR [--shapes 64x1,16xendless] [--seconds N] [--rounds N]
-// DIR is a compiled checkout of the other version. Needs gcc for the load client.
+//   npm run bench -- references-shapes --against DIR [--shapes 64x1,16xendless] [--seconds N] [--rounds N] [--missing]
+// DIR is a compiled checkout of the other version; --missing requests documents that are not in the database. Needs gcc for the load client.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ReferencesReader } from '../../storage/references/index.js';
@@ -25,6 +25,7 @@ export async function run(args: string[]): Promise<void> {
       shapes: { type: 'string', default: '64x1,64x16,1x64,1xendless,16xendless' },
       seconds: { type: 'string', default: '1.5' },
       rounds: { type: 'string', default: '7' },
+      missing: { type: 'boolean', default: false },
     },
   });
   if (values.against === undefined) throw new Error('--against DIR is required: a compiled checkout');
@@ -45,7 +46,12 @@ export async function run(args: string[]): Promise<void> {
   runMeasured(costMeter, work, load);
   await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
   const keys = drawKeys(reader.keys('hubs'), 'uniform', REQUESTS, GRAPH.seed);
-  const requests = writeRequests(work, 'pages', Array.from(keys, pageRequest));
+  const firstMissing = 2 ** 31;
+  const requests = writeRequests(
+    work,
+    'pages',
+    Array.from(keys, (key) => pageRequest(values.missing ? firstMissing + key : key)),
+  );
 
   const results: object[] = [];
   for (const shape of values.shapes.split(',')) {
