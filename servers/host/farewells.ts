@@ -39,20 +39,21 @@ export class Farewells {
   /**
    * Sends the last bytes of a connection and closes it. Nothing else may read from it or write to it.
    *
+   * @param words the bytes, or what makes them of what has arrived and is discarded with `atOnce`
    * @param atOnce closes it without lingering, when no descriptor is left for that
    */
-  say(socket: Socket, bytes: Uint8Array, atOnce = false): void {
+  say(socket: Socket, words: Uint8Array | ((arrived: Uint8Array) => Uint8Array), atOnce = false): void {
     const {
       lingerMs = LINGER_MS,
       maxDiscardedBytes = MAX_DISCARDED_BYTES,
       maxOpen = MAX_OPEN,
     } = this.#limits;
+    const wordsFor = typeof words === 'function' ? words : () => words;
     socket.on('error', () => socket.destroy());
     if (atOnce || this.#open.size >= maxOpen || socket.destroyed) {
       // A small write to a new connection is in the system's buffer at once.
       if (!socket.destroyed) {
-        discardArrived(socket);
-        socket.write(bytes);
+        socket.write(wordsFor(readArrived(socket)));
       }
       socket.destroy();
       return;
@@ -70,7 +71,7 @@ export class Farewells {
       if (socket.bytesRead > until) socket.destroy();
     };
     new FairFlow(socket, threadShare.join(socket.remoteAddress), discard, () => {});
-    socket.end(bytes);
+    socket.end(wordsFor(NOTHING));
     socket.resume();
   }
 
@@ -83,13 +84,16 @@ export class Farewells {
 /** Bytes of a request that are read at once. */
 const ARRIVED = Buffer.alloc(16 * 1024);
 
+const NOTHING = new Uint8Array(0);
+
 /** Reads what has arrived: closing over it would reset the connection. */
-function discardArrived(socket: Socket): void {
+function readArrived(socket: Socket): Uint8Array {
   const descriptor = descriptorOf(socket);
-  if (descriptor === undefined) return;
+  if (descriptor === undefined) return NOTHING;
   try {
-    readSync(descriptor, ARRIVED, 0, ARRIVED.length, null);
+    return ARRIVED.subarray(0, readSync(descriptor, ARRIVED, 0, ARRIVED.length, null));
   } catch {
     // Nothing has arrived (EAGAIN).
+    return NOTHING;
   }
 }

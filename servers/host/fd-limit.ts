@@ -11,8 +11,12 @@ const SPARE_SHARE = 8;
 const MIN_SPARE = 16;
 const MAX_SPARE = 128;
 
-/** Descriptors that are left when a refused client cannot linger. */
-const LAST_DESCRIPTORS = 6;
+/**
+ * The share of these, and the least number, that is left when a refused client cannot linger: files that are opened
+ * meanwhile take some of them.
+ */
+const LAST_SHARE = 4;
+const MIN_LAST = 6;
 
 /** Milliseconds between two reports of {@link DescriptorReports}. */
 const REPORT_MS = 60_000;
@@ -53,10 +57,21 @@ export function connectionsWithinLimit(requested: number): number {
 export function descriptorsLeft(socket: Socket): 'enough' | 'scarce' | 'last' {
   const descriptor = descriptorOf(socket);
   if (descriptor === undefined || !isScarce(descriptor, spare())) return 'enough';
+  descriptorLimit();
+  if (!isScarce(descriptor, spare())) return 'enough';
+  return isScarce(descriptor, lastDescriptors()) ? 'last' : 'scarce';
+}
+
+/** Returns how few descriptors are left when a connection that is refused must be closed at once. */
+export function lastDescriptors(): number {
+  return Math.max(MIN_LAST, Math.floor(spare() / LAST_SHARE));
+}
+
+/** Returns the limit of open files, where the system shows it; read at most once a second. */
+export function descriptorLimit(): number | undefined {
   const now = performance.now();
   if (now - readAt >= REREAD_MS) readLimit(now);
-  if (!isScarce(descriptor, spare())) return 'enough';
-  return isScarce(descriptor, LAST_DESCRIPTORS) ? 'last' : 'scarce';
+  return limit;
 }
 
 function spare(): number {

@@ -4,6 +4,7 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { Admission, type AdmissionLimits } from './admission.js';
 import type { ConnectionSlot } from './connection-table.js';
+import { descriptorReserve } from './descriptor-reserve.js';
 import { Farewells } from './farewells.js';
 import { DescriptorReports, descriptorsLeft, processLimitText } from './fd-limit.js';
 
@@ -48,6 +49,7 @@ export class Newcomers {
   readonly #options: NewcomersOptions;
   readonly #admission: Admission;
   readonly #reports: DescriptorReports;
+  #leaveReserve: (() => void) | undefined;
   readonly #counts = { waited: 0, refused: { places: 0, descriptors: 0 }, evicted: 0 };
 
   constructor(options: NewcomersOptions) {
@@ -62,6 +64,16 @@ export class Newcomers {
     return { ...this.#counts, waiting: this.#admission.waiting };
   }
 
+  /** Called when the server listens: keeps some descriptors for those that it must refuse. */
+  start(): void {
+    this.#leaveReserve ??= descriptorReserve.join(() => this.#reportDescriptors());
+  }
+
+  #reportDescriptors(): void {
+    const sentence = processLimitText();
+    if (this.#reports.look(sentence).write) this.#options.report(sentence);
+  }
+
   /** Serves a connection now or later, or refuses it. Until it is served, nothing else uses the socket. */
   receive(socket: Socket, serve: Serve): void {
     const address = socket.remoteAddress ?? '';
@@ -73,11 +85,11 @@ export class Newcomers {
       this.#options.refused(address);
       this.#options.refuse(socket, this.farewells, atOnce);
     };
-    const left = descriptorsLeft(socket);
+    const left = descriptorReserve.isReleased ? 'last' : descriptorsLeft(socket);
     if (left !== 'enough') {
-      const sentence = processLimitText();
-      if (this.#reports.look(sentence).write) this.#options.report(sentence);
+      this.#reportDescriptors();
       refused('descriptors', left === 'last');
+      if (left === 'last') descriptorReserve.look();
       return;
     }
     let served: ReturnType<Serve> | undefined;
@@ -107,6 +119,7 @@ export class Newcomers {
 
   /** Refuses those that wait, and every further one. */
   stop(): void {
+    this.#leaveReserve?.();
     this.#admission[Symbol.dispose]();
   }
 

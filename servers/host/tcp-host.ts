@@ -164,6 +164,7 @@ export class TcpHost implements AsyncDisposable {
         if (limiter.allows(ACCEPT)) log.error(`accept: ${error.message}`);
       },
     });
+    newcomers.start();
     const result = new TcpHost(listener, open, newcomers, limiter, clock);
     if (options.signal?.aborted) await result.close();
     else options.signal?.addEventListener('abort', () => void result.close(), { once: true });

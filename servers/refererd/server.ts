@@ -11,7 +11,7 @@ import { Newcomers } from '../host/newcomers.js';
 import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './level.js';
-import { busyWords, refuseClient } from './refusal.js';
+import { busyWords, Refusals } from './refusal.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
@@ -68,10 +68,7 @@ export class RefererServer implements AsyncDisposable {
         const { maxClients, maxPerAddress, graceMs, admissionWaitMs } = service.settings;
         return { maxConnections: maxClients, maxPerAddress, graceMs, waitMs: admissionWaitMs };
       },
-      refuse: (socket, farewells, atOnce) => {
-        if (atOnce) farewells.say(socket, busyWords(false), atOnce);
-        else refuseClient(socket, farewells, service, clock);
-      },
+      refuse: (socket, _farewells, atOnce) => refusals.refuse(socket, atOnce),
       refused: (address) => {
         service.statistics.counts.refused_maxclients += 1;
         service.peerLogs.write(LEVEL.warning, plainAddress(address), 'refused, there are too many clients');
@@ -79,6 +76,8 @@ export class RefererServer implements AsyncDisposable {
       report: (sentence) => service.log.write(LEVEL.error, sentence),
       clock,
     });
+    const refusals = new Refusals(this.#newcomers.farewells, service, clock);
+    this.#newcomers.start();
     service.newcomers = () => this.#newcomers.counts;
     this.#context = {
       service,

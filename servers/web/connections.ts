@@ -93,6 +93,7 @@ export function guardConnections(
     cancelCheck = clock.setTimer(check, drainTimeoutMs / CHECKS, true);
   };
   let cancelCheck = clock.setTimer(check, drainTimeoutMs / CHECKS, true);
+  server.on('listening', () => newcomers.start());
   server.on('close', () => cancelCheck());
   // Connections that wait would keep a server open that is to close.
   const close = server.close.bind(server);

@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/broker/admin/event-log.ts': 'at the start and for a command of the administrator',
   'servers/host/detach.ts': 'before the daemon starts',
   'servers/host/port-holder.ts': 'files of /proc, which are in memory, when a server cannot listen',
+  'servers/host/descriptor-reserve.ts': 'opens and closes the null device, which is in memory',
   'servers/host/farewells.ts': 'what has arrived of a connection that is closed at once, from memory',
   'servers/host/fd-limit.ts': 'a file of /proc, which is in memory, at most once a second',
   'servers/host/line-writer.ts': 'the last lines before the end of the process',

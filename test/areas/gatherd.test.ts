@@ -21,6 +21,7 @@ import '../servers/host/allocator.test.js';
 import '../servers/host/garbage-pace.test.js';
 import '../servers/host/append-file.test.js';
 import '../servers/host/admission.test.js';
+import '../servers/host/descriptor-reserve.test.js';
 import '../servers/host/fd-limit.test.js';
 import '../servers/host/connection-table.test.js';
 import '../servers/host/fair-share.test.js';

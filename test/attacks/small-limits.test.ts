@@ -1,7 +1,7 @@
 // Programs with the limits of a shell or of a service manager: few open files, small files. They say so, and
 // the next start goes on.
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +9,6 @@ import t, { type Test } from 'tap';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { ANY_PORTS, CliProcess, cli, type Finished } from '../helpers/cli.js';
-import { freePort } from '../helpers/daemon.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { createDataDirectory } from '../programs/gatherd-support.js';
@@ -177,88 +176,4 @@ t.test('clients of each protocol beyond the descriptors get an answer', { skip }
     t.equal((await program.finished).code, 0, program.stderr);
     t.notMatch(program.stderr, CRASH);
   }
-});
-
-/** Lowers the limit of a running program so that so many descriptors are free below it. */
-async function leaveFree(program: CliProcess, free: number): Promise<void> {
-  const open = new Set(await readdir(`/proc/${program.child.pid}/fd`));
-  let limit = 0;
-  for (let left = free; left > 0 || open.has(String(limit)); limit++) if (!open.has(String(limit))) left--;
-  setLimit(program, limit);
-}
-
-function setLimit(program: CliProcess, limit: number): void {
-  execFileSync('prlimit', ['--pid', String(program.child.pid), `--nofile=${limit}:`]);
-}
-
-/** Sends a request and resolves with all that comes back, or with the error of the connection. */
-function ask(port: number, request: string): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    socket.on('error', (error) => resolve(error.message)).on('close', () => resolve(text));
-  });
-}
-
-const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
-const REQUESTS = [
-  ['gatherd', 'HELLO me\nQUIT\n', /^000 - HELLO/, /^(?:000|098|999 - Bye)/],
-  ['broker', '#USER #desc #END document\n', /120 - file:/, /^200 - HARVEST Broker/],
-  ['web', GET, /^HTTP\/1.1 200/, /^HTTP\/1.1 (?:200|503)/],
-  ['refererd', GET, /^HTTP\/1.1 200/, /^HTTP\/1.1 (?:200|503)/],
-  ['monitor', GET.replace('/', '/metrics'), /^HTTP\/1.1 200/, /^HTTP\/1.1 (?:200|503)/],
-] as const;
-
-/** Starts `harvest run` with all its servers, and waits until each answers. */
-async function startAll(t: Test, name: string, every: string) {
-  const data = join(root, name);
-  const site = await writeDocuments(join(root, `${name}-documents`), DOCUMENTS);
-  const monitorPort = await freePort();
-  const words = ['run', '--every', every, '--low-disk', '0', '--data', data, ...ANY_PORTS];
-  const program = start(t, '--nofile=4096', [...words, '--monitor', String(monitorPort), site]);
-  const [address = ''] = await program.output(/^ready gatherd=.*\nready refererd=.*$/m);
-  const portOf = (server: string): number =>
-    server === 'monitor' ? monitorPort : Number(new RegExp(`${server}=\\S*?:(\\d+)`).exec(address)?.[1]);
-  const recovered = async (): Promise<void> => {
-    for (const [server, request, healthy] of REQUESTS)
-      await waitUntil(async () => healthy.test(await ask(portOf(server), request)));
-  };
-  await recovered();
-  return { program, data, site, portOf, recovered };
-}
-
-t.test('descriptors run out while servers run: they answer, say it, and go on', { skip }, async (t) => {
-  const { program, data, portOf, recovered } = await startAll(t, 'late', '1h');
-  await program.output(/The next round begins/, 'stderr');
-  await leaveFree(program, 2);
-  for (const [name, request, , pressed] of REQUESTS)
-    t.match(await ask(portOf(name), request), pressed, `${name} answers`);
-  setLimit(program, 4096);
-  await recovered();
-  const figures = await ask(portOf('monitor'), GET.replace('/', '/metrics'));
-  for (const name of ['gatherd', 'broker', 'web', 'refererd'])
-    t.match(figures, `harvest_${name}_refused_connections_total{reason="descriptors"}`);
-  t.notMatch(await readFile(join(data, 'gatherer', 'gatherd.log'), 'utf8'), /connection: denied/);
-  t.notMatch(program.stderr, CRASH);
-  program.kill('SIGTERM');
-  t.equal((await program.finished).code, 0, program.stderr);
-});
-
-t.test('descriptors run out while documents are gathered: a later round has them', { skip }, async (t) => {
-  const { program, site, portOf, recovered } = await startAll(t, 'rounds', '1s');
-  await leaveFree(program, 1);
-  await writeFile(join(site, 'late.html'), '<title>late</title>lateness');
-  const said = /too many open files: this process may have [\s\S]*Raise the limit: "ulimit -n/;
-  await program.output(said, 'stderr');
-  setLimit(program, 4096);
-  const query = '#USER #desc #END lateness\n';
-  await waitUntil(async () => /120 - file:.*late/.test(await ask(portOf('broker'), query)));
-  await recovered();
-  t.match(await ask(portOf('broker'), query), /120 - file:.*late/, 'gathered, collected, found');
-  t.notMatch(program.stderr, CRASH);
-  program.kill('SIGTERM');
-  t.equal((await program.finished).code, 0, program.stderr);
 });

@@ -144,7 +144,8 @@ attacks/references-passwords       gate    15 exact    servers/refererd servers/
 attacks/registry-takeover          gate    15 exact    storage/original-registry
 attacks/shortened-logs             gate    15 exact    storage
 attacks/slow-peers                 gate    15 timed    servers/host servers/gatherd servers/broker servers/refererd
-attacks/small-limits               gate    26 timed    servers/host servers/cli
+attacks/small-limits               gate    20 timed    servers/host servers/cli
+attacks/last-descriptors           gate    25 timed    servers/host servers/cli
 attacks/soak                       verify  15 measured test/soak
 attacks/stopping                   gate    15 timed    servers/host servers/cli
 attacks/store-check                gate    15 exact    storage
