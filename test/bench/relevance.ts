@@ -47,6 +47,8 @@ const CORPORA: readonly Corpus[] = [
   { name: 'apache', root: '/usr/share/doc/apache2-doc/manual/en', isHeldOut: true },
 ];
 const PAGE = 'kit, search page';
+/** The same page, with its index in OpenSearch. */
+const PAGE_ON_OPENSEARCH = 'kit, page on OpenSearch';
 const OPENSEARCH = 'OpenSearch';
 /** The ratio to the best of the others that the search page is to have. */
 const GOAL = 1.1;
@@ -166,6 +168,11 @@ async function searchAll(
     }
     if (opensearchLibraries !== undefined) {
       await using opensearch = await OpenSearch.start(opensearchLibraries, directory);
+      await using onOpenSearch = await Kit.start(root, join(directory, 'kit'), opensearch.url);
+      reportFolded(
+        PAGE_ON_OPENSEARCH,
+        await askAll(judged, (query) => onOpenSearch.page(query, MAX_RESULTS)),
+      );
       await opensearch.load(documents);
       reportFolded(OPENSEARCH, await opensearch.search(judged, MAX_RESULTS));
       const shipped = await opensearch.search(judged, MAX_RESULTS, OPENSEARCH_SHIPPED);

@@ -54,7 +54,7 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
       test: (name, run) => t.test(name, run),
       name: 'opensearch',
       open: openWith(),
-      manifest: { capabilities: { ...ALL_CAPABILITIES, mostWords: false } },
+      manifest: { capabilities: ALL_CAPABILITIES },
     });
   });
 
@@ -116,6 +116,65 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
       /gone/,
     );
     t.same(await opensearch.words?.({ ...request, kind: 'completions', lifetimeMs: 0 }), [], 'no time');
+  });
+
+  await t.test('BRK-2.27 most words, and their order, are those of the embedded engine', async (t) => {
+    await using fixture = await IndexerFixture.openWith(openWith());
+    const opensearch = fixture.indexer;
+    const filler = 'the and of nothing of interest is said in this sentence and the next one ';
+    await fixture.putSoif(objectsOf(21, 60, 1));
+    await fixture.put(
+      { url: 'http://o/1', Title: 'Text', Body: `${filler} how to create an index ${filler}` },
+      { url: 'http://o/2', Title: 'Far apart', Body: `create ${filler.repeat(9)} index` },
+      { url: 'http://o/3', Title: 'Headings', Headings: 'create index', Body: filler },
+      { url: 'http://o/4', Title: 'Progress of create index and other commands', Body: filler },
+      { url: 'http://o/5', Title: 'CREATE INDEX', Body: filler },
+      { url: 'http://o/6', Title: 'Indexes', Body: `creating indexes ${filler}` },
+      { url: 'http://o/7', Title: 'createindex', Body: filler },
+      { url: 'http://o/8', Title: 'Overview', 'Link-Text': 'http://o/9 create index', Body: filler },
+      { url: 'http://o/9', Title: 'Reference', Body: `index create ${filler}` },
+      { url: 'http://o/10', Title: 'Only one', Body: `create something rare ${filler}` },
+    );
+    const { directory: brokerDirectory, storeDirectory } = fixture;
+    await using embedded = await openIndexer({ type: 'embedded', brokerDirectory, storeDirectory });
+    fixture.indexer = embedded;
+    await fixture.catchUp();
+    const ask = async (indexer: Indexer, query: string, mostWords: boolean) => {
+      fixture.indexer = indexer;
+      const options = { ignoreCase: true, matchWord: true, wantLines: false } as const;
+      const most = mostWords ? ({ mostWords: true } as const) : {};
+      return (await fixture.search(query, { ...options, ...most })).map(
+        ({ oid, lacks }) => [oid, lacks ?? 0] as const,
+      );
+    };
+    const sorted = (hits: Awaited<ReturnType<typeof ask>>) => [...hits].sort(([a], [b]) => a - b);
+    for (const query of [
+      'create and index',
+      'create and index and rare',
+      'the and create and nowhere',
+      'create and (index or indexes) and rare',
+      'create and index and title : create',
+      'something and rare and not text',
+    ]) {
+      for (const mostWords of [false, true]) {
+        const expected = await ask(embedded, query, mostWords);
+        const found = await ask(opensearch, query, mostWords);
+        t.same(sorted(found), sorted(expected), `${query}: the objects and what they lack, ${mostWords}`);
+        t.same(found[0], expected[0], `${query}: the first`);
+      }
+    }
+    const [, ...order] = (await ask(opensearch, 'create and index', false)).map(([oid]) => oid);
+    const [, ...expected] = (await ask(embedded, 'create and index', false)).map(([oid]) => oid);
+    t.same(order, expected, 'by headings, texts and links too');
+    fixture.indexer = opensearch;
+    const scores = (await fixture.search('a or b or ab', { ignoreCase: true })).map(
+      ({ score }) => score ?? 0,
+    );
+    t.same(
+      scores,
+      [...scores].sort((a, b) => b - a),
+      'scores descend',
+    );
   });
 
   await t.test('queries that OpenSearch would refuse are narrowed less', async (t) => {

@@ -16,6 +16,7 @@ import type {
 } from '../contract.js';
 import { unsupported } from '../query/leaf.js';
 import { Matcher, QUERY_LIMITS, type QueryLimits } from '../query/matcher.js';
+import { anyWord, type PlainWords, plainWordsOf } from '../query/plain-words.js';
 import { parseTerm } from '../query/term-pattern.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { Scheduler } from '../scheduling/scheduler.js';
@@ -26,6 +27,8 @@ export interface Candidate {
   readonly oid: number;
   /** Higher is better. */
   readonly score?: number;
+  /** Of a query for most of its words: the words that the object lacks, as in `Hit`. */
+  readonly lacks?: number;
 }
 
 /** The part of an external engine that a search uses. */
@@ -37,6 +40,14 @@ export interface CandidateEngine {
    * every object that satisfies it. Adds sentences for the user to `warnings`.
    */
   candidates(expression: Expression, options: CandidateOptions): AsyncIterable<readonly Candidate[]>;
+  /**
+   * Chooses the objects of a query for most of its words (BRK-2.27); undefined if those with all words are the answer. An
+   * engine with the capability has it.
+   */
+  candidatesWithMost?(
+    words: PlainWords,
+    options: CandidateOptions,
+  ): Promise<AsyncIterable<readonly Candidate[]> | undefined>;
 }
 
 /** The settings of a query that an engine receives. */
@@ -166,9 +177,15 @@ class CandidateSearch {
     const timer = setTimeout(() => deadline.abort(), lifetimeMs);
     let reason: StopReason | undefined;
     try {
-      const matcher = await this.#compile();
+      const { engine, expression } = this;
+      requireCapabilities(expression, this.options, engine.name, engine.capabilities);
+      const candidateOptions = this.#candidateOptions(deadline.signal);
+      const words = this.options.mostWords === true ? plainWordsOf(expression) : undefined;
+      const chosen = words && (await slice.wait(this.#choose(words, candidateOptions)));
+      const matcher = await this.#compile(chosen === undefined ? expression : anyWord(words!));
       for (const warning of matcher.warnings) this.#warnings.add(warning);
-      const full = yield* this.#matches(matcher, slice, deadline.signal);
+      const candidates = () => chosen ?? engine.candidates(expression, candidateOptions);
+      const full = yield* this.#matches(matcher, slice, candidateOptions, candidates);
       if (full) reason = 'limit';
       else if (deadline.signal.aborted) reason = 'lifetime';
     } catch (error) {
@@ -182,10 +199,24 @@ class CandidateSearch {
     return reason === undefined ? outcome : { ...outcome, reason };
   }
 
+  #candidateOptions(deadline: AbortSignal): CandidateOptions {
+    const { ignoreCase, ignoreAccents, matchWord, contentOnly, errors, lifetimeMs } = this.options;
+    const matching = { ignoreCase, ignoreAccents, matchWord, contentOnly, errors };
+    const isOrdered = this.options.ordered ?? true;
+    const dropped = this.#dropped.signal;
+    return { ...matching, isOrdered, lifetimeMs, deadline, dropped, warnings: this.#warnings };
+  }
+
+  async #choose(
+    words: PlainWords,
+    options: CandidateOptions,
+  ): Promise<AsyncIterable<readonly Candidate[]> | undefined> {
+    return this.engine.candidatesWithMost?.(words, options);
+  }
+
   /** BRK-2.19: refuses queries that the engine or the matcher does not support, in the name of the engine. */
-  async #compile(): Promise<Matcher> {
-    const { engine, expression, options } = this;
-    requireCapabilities(expression, options, engine.name, engine.capabilities);
+  async #compile(expression: Expression): Promise<Matcher> {
+    const { engine, options } = this;
     const matchWord = options.matchWord || !engine.capabilities.substrings;
     try {
       return await Matcher.compile(expression, { ...options, matchWord }, this.limits, this.slice);
@@ -199,23 +230,15 @@ class CandidateSearch {
   async *#matches(
     matcher: Matcher,
     slice: TimeSlice,
-    deadline: AbortSignal,
+    { deadline, dropped }: CandidateOptions,
+    candidatesOf: () => AsyncIterable<readonly Candidate[]>,
   ): AsyncGenerator<readonly Hit[], boolean> {
     const { options, limits } = this;
-    const { ignoreCase, ignoreAccents, matchWord, contentOnly, errors, lifetimeMs } = options;
-    const dropped = this.#dropped.signal;
-    const warnings = this.#warnings;
-    const matching = { ignoreCase, ignoreAccents, matchWord, contentOnly, errors };
-    const isOrdered = options.ordered ?? true;
-    const candidateOptions = { ...matching, isOrdered, lifetimeMs, deadline, dropped, warnings };
     const maxLines = options.maxLines || Number.POSITIVE_INFINITY;
     const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
     let results = options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
-    const source = earlyCandidates(
-      () => this.engine.candidates(this.expression, candidateOptions),
-      [deadline, dropped],
-    );
+    const source = earlyCandidates(candidatesOf, [deadline, dropped]);
     for (;;) {
       const step = await slice.wait(source.next());
       if (step.done === true) return false;

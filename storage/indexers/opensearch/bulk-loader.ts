@@ -50,7 +50,7 @@ export class BulkLoader {
   }
 
   /** Resolves when there is room for the next change: at most two requests are in memory. */
-  async index(oid: number, document: Readonly<Record<string, string | number>>): Promise<void> {
+  async index(oid: number, document: object): Promise<void> {
     await this.#add(oid, 'index', `${JSON.stringify(document)}\n`);
   }
 

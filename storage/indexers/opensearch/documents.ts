@@ -2,6 +2,7 @@
 import { lettersOf } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
+import { linkKeysOf } from '../embedded/index/link-texts.js';
 import { BREAK, fold, MAX_TERM, PART } from '../query/words.js';
 
 /** The number of these rules; an index by others is built anew. */
@@ -14,6 +15,8 @@ export const NAME = 'name';
 /** The field with the words that are more than their letters: the letters, {@link SPELLED_AS}, the word. */
 export const SPELLED = 'spelled';
 export const SPELLED_AS = '=';
+/** The field with the names of the links of an object, and of their texts. */
+export const LINKS = 'links';
 /** Longer words are their only spelling, in characters. */
 const MAX_SPELLED = 64;
 /** Columns that are fields of their own too. Each has one attribute: a query for it need not look at others. */
@@ -56,17 +59,21 @@ export const INDEX_DEFINITION = {
     _source: { enabled: false },
     properties: {
       oid: { type: 'long' },
+      [LINKS]: { type: 'keyword' },
       ...Object.fromEntries(TEXT_FIELDS.map((field) => [field, WORDS])),
     },
   },
 } as const;
 
+/** The value of a field. */
+type IndexedValue = string | number | readonly string[];
+
 /** The document of an object. */
-export function documentOf(oid: number, object: SoifObject): Readonly<Record<string, string | number>> {
+export function documentOf(oid: number, object: SoifObject): Readonly<Record<string, IndexedValue>> {
   // The tokenizer of the embedded index folds ASCII, that of OpenSearch does not.
   const texts = columnTexts(object).map(fold);
   const all: string[] = [];
-  const document: Record<string, string | number> = { oid };
+  const document: Record<string, IndexedValue> = { oid };
   const add = (field: string, text: string) => {
     if (text === '') return;
     document[field] = text;
@@ -81,6 +88,8 @@ export function documentOf(oid: number, object: SoifObject): Readonly<Record<str
   add(ALL, all.join(` ${BREAK} `));
   const spelled = spelledWords(texts);
   if (spelled !== '') document[SPELLED] = spelled;
+  const links = linkKeysOf(object);
+  if (links.length > 0) document[LINKS] = links.map(String);
   return document;
 }
 

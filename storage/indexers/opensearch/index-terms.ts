@@ -1,8 +1,10 @@
 // The words of an index in OpenSearch: which there are, and how many objects have each. It has no request for words; those of
 // the index that a query stands for are in what it says of the query.
 import { z } from 'zod';
+import { COLUMN_WEIGHTS } from '../columns/columns.js';
+import type { IndexTotals } from '../embedded/ranking/relevance-statements.js';
 import type { ClusterClient } from './client.js';
-import { ALL, NAME } from './documents.js';
+import { ALL, LINKS, NAME, OWN_FIELDS } from './documents.js';
 import { readRefusal, refusalError } from './failures.js';
 import type { IndexQuery } from './translate.js';
 
@@ -20,7 +22,10 @@ const frequencies = z.object({
   term_vectors: z
     .record(
       z.string(),
-      z.object({ terms: z.record(z.string(), z.object({ doc_freq: z.number().default(0) })).default({}) }),
+      z.object({
+        field_statistics: z.object({ sum_ttf: z.number() }).optional(),
+        terms: z.record(z.string(), z.object({ doc_freq: z.number().default(0) })).default({}),
+      }),
     )
     .default({}),
 });
@@ -33,6 +38,26 @@ const counted = z.object({
     }),
   ),
 });
+
+const linked = z.object({
+  aggregations: z.object({
+    links: z.object({ buckets: z.array(z.object({ key: z.string(), doc_count: z.number() })) }),
+  }),
+});
+const matched = z.object({
+  hits: z.object({
+    hits: z.array(z.object({ _id: z.string(), matched_queries: z.array(z.string()).default([]) })),
+  }),
+});
+
+/** An object, and the named parts of a query that it satisfies. */
+interface NamedObject {
+  readonly oid: number;
+  readonly names: readonly string[];
+}
+
+/** Columns with fields of their own, whose words are not those of the text. */
+const TOTAL_FIELDS: readonly string[] = [...OWN_FIELDS];
 
 /** The objects with a word, wherever they have it. */
 function hasWord(word: string): IndexQuery {
@@ -111,6 +136,61 @@ export class IndexTerms {
       if (error !== undefined) throw refusalError(readRefusal(status, { error }), 'a request for words');
       return Math.min(limit, hits?.total.value ?? 0);
     });
+  }
+
+  /** The number of objects with any of some words, up to `limit`. */
+  async countAny(words: readonly string[], limit: number): Promise<number> {
+    const [count = 0] = await this.count([{ terms: { [ALL]: words } }], limit);
+    return count;
+  }
+
+  /** How many objects have each of some links. */
+  async countLinks(keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const field = LINKS;
+    const found = new Map<string, number>();
+    for (let i = 0; i < keys.length; i += MAX_TERMS) {
+      const some = keys.slice(i, i + MAX_TERMS);
+      const aggregations = { links: { terms: { field, include: some, size: some.length } } };
+      const body = { size: 0, track_total_hits: false, query: { terms: { [field]: some } }, aggregations };
+      const reply = await this.#ask('/_search', body, undefined);
+      if (reply === undefined) break;
+      for (const { key, doc_count } of this.#client.read(linked, reply).aggregations.links.buckets)
+        found.set(key, doc_count);
+    }
+    return found;
+  }
+
+  /** The objects that match, those with the highest scores first, and the named parts of the query that each satisfies. */
+  async search(query: IndexQuery, size: number, signal?: AbortSignal): Promise<readonly NamedObject[]> {
+    const sort = [{ _score: 'desc' }, { oid: 'asc' }];
+    const body = { size, query, sort, _source: false, track_total_hits: false };
+    const reply = await this.#ask('/_search?allow_partial_search_results=false', body, signal);
+    if (reply === undefined) return [];
+    const { hits } = this.#client.read(matched, reply).hits;
+    return hits.map(({ _id, matched_queries }) => ({ oid: Number(_id), names: matched_queries }));
+  }
+
+  /** The number of objects, and the words of each column of an object, on average. */
+  async totals(objects: number): Promise<IndexTotals> {
+    const fields = [...TOTAL_FIELDS, ALL];
+    const body = {
+      doc: Object.fromEntries(fields.map((field) => [field, 'a'])),
+      fields,
+      field_statistics: true,
+      positions: false,
+      offsets: false,
+      payloads: false,
+    };
+    const reply = await this.#ask('/_termvectors', body, undefined);
+    const read = reply === undefined ? {} : this.#client.read(frequencies, reply).term_vectors;
+    const average = (field: string) => (read[field]?.field_statistics?.sum_ttf ?? 0) / Math.max(1, objects);
+    const words = average(ALL);
+    const others = TOTAL_FIELDS.reduce((sum, field) => sum + average(field), 0);
+    // The text is what the other fields do not have.
+    const lengths = COLUMN_WEIGHTS.map(({ name }) =>
+      TOTAL_FIELDS.includes(name) ? average(name) : name === 'body' ? Math.max(1, words - others) : 0,
+    );
+    return { objects, added: objects, lengths, words };
   }
 
   /** How many documents have each word, also those that were replaced: the index keeps them for a while. */

@@ -2,6 +2,7 @@
 import { lettersOf } from '../../../protocols/broker/index.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import type { IndexedWord, WordRequest } from '../contract.js';
+import type { IndexTotals } from '../embedded/ranking/relevance-statements.js';
 import { FormFinder, type FormSources } from '../embedded/words/form-finder.js';
 import { listWords, type NeighborSearch, type WordSources } from '../embedded/words/word-list.js';
 import { wordsOf } from '../query/words.js';
@@ -22,18 +23,33 @@ export class IndexWords {
   readonly terms: IndexTerms;
   readonly forms: FormFinder;
   readonly #scheduler = new Scheduler();
+  readonly #objects: () => number;
+  #totals: { readonly epoch: number; readonly value: Promise<IndexTotals> } | undefined;
 
   /** @param version its epoch changes with the index */
   constructor(
     client: ClusterClient,
     alias: string,
-    version: { readonly epoch: number },
+    readonly version: { readonly epoch: number },
     objects: () => number,
     /** Ends all requests. */
     readonly closing: AbortSignal,
   ) {
+    this.#objects = objects;
     this.terms = new IndexTerms(client, alias);
     this.forms = new FormFinder(formSources(this.terms, objects), version);
+  }
+
+  /** Numbers of the whole index. */
+  async totals(): Promise<IndexTotals> {
+    const { epoch } = this.version;
+    if (this.#totals?.epoch !== epoch) this.#totals = { epoch, value: this.terms.totals(this.#objects()) };
+    try {
+      return await this.#totals.value;
+    } catch (error) {
+      this.#totals = undefined;
+      throw error;
+    }
   }
 
   /** Lists the words of a request; those found until its time is over. */

@@ -19,6 +19,7 @@ import {
   MATCHER_CAPABILITIES,
   type WordRequest,
 } from '../contract.js';
+import { queryWords } from '../embedded/search/search-order.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
@@ -26,9 +27,12 @@ import {
   type CandidateSearchLimits,
 } from '../external/candidate-search.js';
 import { ProgramIndexer } from '../external/program-indexer.js';
+import type { Leaf } from '../query/leaf.js';
 import { Matcher } from '../query/matcher.js';
+import { anyWord, type PlainWords } from '../query/plain-words.js';
 import { UNICODE_VERSION } from '../query/words.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
+import { BestFirst } from './best-first.js';
 import { BulkLoader } from './bulk-loader.js';
 import { ClusterClient } from './client.js';
 import { requireOpenSearch } from './cluster-version.js';
@@ -36,8 +40,9 @@ import { documentOf, INDEX_RULES } from './documents.js';
 import { readPages } from './index-pages.js';
 import { IndexSet } from './index-state.js';
 import { IndexWords } from './index-words.js';
-import { rankingOf } from './ranking.js';
-import { translate } from './translate.js';
+import { mostWords } from './most-words.js';
+import { type RankedWord, rankingOf } from './ranking.js';
+import { type IndexQuery, translate } from './translate.js';
 
 /** Options of {@link openOpenSearchIndexer}. */
 export interface OpenSearchIndexerOptions {
@@ -68,7 +73,7 @@ export interface OpenSearchIndexerOptions {
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
-const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, score: true };
+const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, mostWords: true, score: true };
 const DEFAULTS = {
   maxIndexedBytes: 4 * 1024 * 1024,
   requestBytes: 2 * 1024 * 1024,
@@ -185,6 +190,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   /** Queries that read pages. */
   readonly #reading = new Set<Promise<void>>();
   readonly #words: IndexWords;
+  readonly #bestFirst: BestFirst;
   /** Changes with the index in use. */
   #version = 0;
 
@@ -208,6 +214,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
       },
     };
     this.#words = new IndexWords(client, indexes.alias, version, () => this.objects, this.closing);
+    this.#bestFirst = new BestFirst(reader, this.#words);
   }
 
   get watermark(): number {
@@ -274,19 +281,57 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
 
   /** Yields the objects that OpenSearch finds, best first. */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
-    const { lifetimeMs, deadline, dropped, isOrdered } = options;
     if (this.#state.name === undefined) return;
-    using stop = new LinkedAbort(deadline, dropped, this.closing);
-    const slice = new TimeSlice({ sliceMs: 2, lifetimeMs });
-    await slice.begin();
-    let matcher: Matcher;
-    try {
-      matcher = await Matcher.compile(expression, options, CANDIDATE_SEARCH_LIMITS, slice);
-    } finally {
-      slice.end();
-    }
-    const query = translate(matcher.plan);
-    const ranking = isOrdered ? rankingOf(matcher.positive) : undefined;
+    using stop = this.#stopOf(options);
+    await using turn = await Turn.begin(options);
+    const { slice } = turn;
+    const matcher = await Matcher.compile(expression, options, CANDIDATE_SEARCH_LIMITS, slice);
+    yield* this.#pages(translate(matcher.plan), matcher.positive, options.isOrdered, stop.signal, slice);
+  }
+
+  async candidatesWithMost(
+    words: PlainWords,
+    options: CandidateOptions,
+  ): Promise<AsyncIterable<readonly Candidate[]> | undefined> {
+    if (this.#state.name === undefined) return undefined;
+    using stop = this.#stopOf(options);
+    await using turn = await Turn.begin(options);
+    const { terms, forms } = this.#words;
+    const context = { options, terms, forms, objects: this.objects, signal: stop.signal, slice: turn.slice };
+    const chosen = await mostWords(words, context);
+    return chosen && this.#chosen(words, chosen, options);
+  }
+
+  /** Yields the objects of a query for most of its words. */
+  async *#chosen(
+    words: PlainWords,
+    chosen: ReadonlyMap<number, number>,
+    options: CandidateOptions,
+  ): AsyncGenerator<readonly Candidate[]> {
+    using stop = this.#stopOf(options);
+    await using turn = await Turn.begin(options);
+    const { slice } = turn;
+    const matcher = await Matcher.compile(anyWord(words), options, CANDIDATE_SEARCH_LIMITS, slice);
+    const query = { ids: { values: [...chosen.keys()].map(String) } };
+    for await (const page of this.#pages(query, matcher.positive, options.isOrdered, stop.signal, slice))
+      yield page.map((candidate) => {
+        const lacks = chosen.get(candidate.oid) ?? 0;
+        return lacks === 0 ? candidate : { ...candidate, lacks };
+      });
+  }
+
+  /** Yields the objects of a query of OpenSearch, those first that answer the terms best. */
+  async *#pages(
+    query: IndexQuery | undefined,
+    positive: readonly Leaf[],
+    isOrdered: boolean,
+    stop: AbortSignal,
+    slice: TimeSlice,
+  ): AsyncGenerator<readonly Candidate[]> {
+    const words = isOrdered ? queryWords(positive) : [];
+    const ranked: RankedWord[] = [];
+    for (const { text } of words) ranked.push({ text, ...(await this.#words.forms.read(text, slice)) });
+    const ranking = rankingOf(ranked);
     let end = () => {};
     const reading = new Promise<void>((resolve) => {
       end = resolve;
@@ -294,12 +339,18 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     this.#reading.add(reading);
     try {
       const { patienceMs } = this.#options;
-      const limits = { ...this.#options, stop: stop.signal, patienceMs };
-      yield* readPages(this.#client, this.#indexes.alias, { query, ranking }, limits);
+      const limits = { ...this.#options, stop, patienceMs };
+      const pages = readPages(this.#client, this.#indexes.alias, { query, ranking }, limits);
+      if (ranking === undefined) yield* pages;
+      else yield* this.#bestFirst.pages(pages, words, slice);
     } finally {
       this.#reading.delete(reading);
       end();
     }
+  }
+
+  #stopOf({ deadline, dropped }: CandidateOptions): LinkedAbort {
+    return new LinkedAbort(deadline, dropped, this.closing);
   }
 
   protected async end(): Promise<void> {
@@ -383,4 +434,19 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
 
 function lostSentence(index: string): string {
   return `cannot use the index: ${index} of OpenSearch was removed`;
+}
+
+/** What a query does besides waiting for OpenSearch and matching: it gives the thread to others often. */
+class Turn implements AsyncDisposable {
+  private constructor(readonly slice: TimeSlice) {}
+
+  static async begin({ lifetimeMs }: CandidateOptions): Promise<Turn> {
+    const turn = new Turn(new TimeSlice({ sliceMs: 2, lifetimeMs }));
+    await turn.slice.begin();
+    return turn;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.slice.end();
+  }
 }

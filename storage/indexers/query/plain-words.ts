@@ -38,6 +38,14 @@ export function plainWordsOf(query: Expression): PlainWords | undefined {
   return words.length < 2 || words.length > MAX_WORDS ? undefined : { required, words };
 }
 
+/** An expression for the matcher: the objects that are chosen satisfy it. */
+export function anyWord({ required, words }: PlainWords): Expression {
+  const any = words
+    .map(({ expression }) => expression)
+    .reduceRight((right, left) => ({ kind: 'or', left, right }));
+  return [...required, any].reduceRight((right, left) => ({ kind: 'and', left, right }));
+}
+
 /** The text of a term without quotes and patterns, or of the first of several terms that are combined by `or`. */
 function wordOf(node: Expression): string | undefined {
   if (node.kind === 'or') return isTerms(node.right) ? wordOf(node.left) : undefined;

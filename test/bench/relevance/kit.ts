@@ -1,6 +1,7 @@
 // The kit as a searcher: `harvest run` over a directory, its search page and its Broker.
 import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -30,8 +31,19 @@ export class Kit implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** Gathers a directory and serves it, until the caller disposes of it. */
-  static async start(root: string, directory: string): Promise<Kit> {
+  /**
+   * Gathers a directory and serves it, until the caller disposes of it.
+   *
+   * @param openSearch the URL of a node of OpenSearch that has the index; default the embedded engine
+   */
+  static async start(root: string, directory: string, openSearch?: string): Promise<Kit> {
+    if (openSearch !== undefined) {
+      const admin = join(directory, 'data', 'broker', 'admin');
+      await mkdir(admin, { recursive: true });
+      const conf = `Broker-Name harvest\nMax-Results 1000\nIndexer-Type OpenSearch\nOpenSearch-URL ${openSearch}\n`;
+      await writeFile(join(admin, 'broker.conf'), `${conf}OpenSearch-Index relevance-${randomUUID()}\n`);
+      await writeFile(join(admin, 'Collection.conf'), '');
+    }
     const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
     const child = spawn(
       process.execPath,

@@ -55,6 +55,11 @@ export class OpenSearch implements AsyncDisposable {
     return new OpenSearch(cluster.urls[0] ?? '', cluster);
   }
 
+  /** The URL of the node. */
+  get url(): string {
+    return this.#base;
+  }
+
   /** Indexes documents, one JSON object a line; replaces those of before. */
   async load(file: string): Promise<void> {
     const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');

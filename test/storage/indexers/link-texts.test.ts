@@ -10,6 +10,7 @@ import {
   linkKeysOf,
   urlDigest,
 } from '../../../storage/indexers/embedded/index/link-texts.js';
+import { TimeSlice } from '../../../storage/indexers/scheduling/time-slice.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -21,6 +22,7 @@ const FOLDED: Readonly<Record<string, string>> = {
   日本: '日本',
 };
 const OIDS = [1, 2, 3, 4];
+const ENDLESS = { sliceMs: 1000, lifetimeMs: 60_000 };
 
 const link = fc.record({ target: fc.constantFrom(...OIDS), text: fc.constantFrom(...TEXTS) });
 const change = fc.record({
@@ -59,13 +61,18 @@ t.test('pages that link with a text count once, whatever was put, replaced and r
           const reader = new LinkTextReader(db);
           for (const text of Object.values(FOLDED)) {
             const pages = (name: string) => [...model.values()].filter((links) => links.has(name)).length;
-            for (const oid of OIDS) t.equal(reader.count(text, oid), pages(`${oid} ${text}`));
-            t.equal(
-              reader.isKnown(text),
-              OIDS.some((oid) => pages(`${oid} ${text}`) > 0),
+            const counts = await reader.counts([text], OIDS, new TimeSlice(ENDLESS));
+            t.same(
+              counts,
+              OIDS.map((oid) => pages(`${oid} ${text}`)),
+            );
+            t.same(
+              await reader.known([text, 'x']),
+              OIDS.some((oid) => pages(`${oid} ${text}`) > 0) ? [text] : [],
             );
           }
-          t.equal(reader.count('news', 9), 0, 'an object that the index does not have');
+          const counts = await reader.counts(['news'], [9], new TimeSlice(ENDLESS));
+          t.same(counts, [0], 'an object that the index does not have');
         } finally {
           db.close();
         }

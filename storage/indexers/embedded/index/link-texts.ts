@@ -3,13 +3,14 @@
 import { hash } from 'node:crypto';
 import type { SoifObject } from '../../../../protocols/soif/index.js';
 import { fold, wordsOf } from '../../query/words.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { IndexDatabase } from './index-file.js';
 
 /** Longest text that is kept, in characters, and texts of one page. */
 const MAX_TEXT = 120;
 const MAX_LINKS = 1_000;
 /** Pages that link with one text, above which they are not counted. */
-const MAX_COUNT = 100;
+export const MAX_COUNT = 100;
 /** Lines whose names are remembered: most pages of a site have the same links. */
 const KNOWN_LINES = 16_384;
 /** Longer lines are not remembered. */
@@ -30,8 +31,15 @@ export function urlDigest(url: string): number {
   return digest48(url, 'latin1');
 }
 
-const textKey = (text: string): number => digest48(text, 'utf8');
-const linkKey = (text: string, target: number): number => digest48(`${target} ${text}`, 'utf8');
+/** The name of a text of folded words. */
+export function textKey(text: string): number {
+  return digest48(text, 'utf8');
+}
+
+/** The name of a text with the name of the URL that it leads to. */
+export function linkKey(text: string, target: number): number {
+  return digest48(`${target} ${text}`, 'utf8');
+}
 
 /** The words of a text, folded and separated by blanks. */
 function folded(text: string): string {
@@ -166,13 +174,24 @@ export class LinkTextReader {
     this.#url = db.prepare('SELECT url FROM object WHERE oid = ?').raw();
   }
 
-  /** Whether some link has a text, of folded words. */
-  isKnown(text: string): boolean {
-    return this.#pages.get(textKey(text)) !== undefined;
+  /** Those of some texts, of folded words, that some link has. */
+  async known(texts: readonly string[]): Promise<readonly string[]> {
+    return texts.filter((text) => this.#pages.get(textKey(text)) !== undefined);
+  }
+
+  /** The number of pages that link to each object with one of the texts, 100 at most for each text. */
+  async counts(texts: readonly string[], oids: readonly number[], slice: TimeSlice): Promise<number[]> {
+    const counts: number[] = [];
+    for (const oid of oids) {
+      counts.push(texts.reduce((sum, text) => sum + this.#count(text, oid), 0));
+      const pause = slice.yield();
+      if (pause !== undefined) await pause;
+    }
+    return counts;
   }
 
   /** Returns the number of pages that link to an object with a text, or 100 if there are more. */
-  count(text: string, oid: number): number {
+  #count(text: string, oid: number): number {
     const [url] = (this.#url.get(oid) ?? []) as readonly number[];
     if (url === undefined) return 0;
     const [pages = 0] = (this.#pages.get(linkKey(text, url)) ?? []) as readonly number[];

@@ -43,7 +43,8 @@ const TITLE = NAMES.indexOf('title');
 const BODY = PARTS.indexOf('body');
 const OTHER = PARTS.indexOf('other');
 const PART_NAMES: readonly string[] = PARTS;
-const PART_OF = NAMES.map((name) => {
+/** The part of each column. */
+export const PART_OF: readonly number[] = NAMES.map((name) => {
   const part = PART_NAMES.indexOf(name);
   return part < 0 ? OTHER : part;
 });

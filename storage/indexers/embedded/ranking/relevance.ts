@@ -3,7 +3,6 @@
 
 import { PART } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import type { LinkTextReader } from '../index/link-texts.js';
 import type { FormFinder } from '../words/form-finder.js';
 import { LAST_COLUMNS, RANKED_COLUMNS } from './relevance-statements.js';
 import {
@@ -115,17 +114,28 @@ interface Scored {
   readonly scores: Float64Array;
 }
 
+/** What the formula asks about words: see {@link WordLists}. */
+export type WordSource = Pick<WordLists, 'totals' | 'read' | 'countAny' | 'matching'>;
+
+/** What the formula asks about links between objects. */
+export interface LinkCounts {
+  /** Those of some texts, of folded words, that some link has. */
+  known(texts: readonly string[], slice: TimeSlice): Promise<readonly string[]>;
+  /** The number of pages that link to each object with one of the texts, 100 at most for each text. */
+  counts(texts: readonly string[], oids: readonly number[], slice: TimeSlice): Promise<readonly number[]>;
+}
+
 /** Scores objects. */
 export class Relevance {
   readonly #model: RelevanceModel;
-  readonly #finder: FormFinder;
-  readonly #lists: WordLists;
-  readonly #links: LinkTextReader;
+  readonly #finder: Pick<FormFinder, 'read'>;
+  readonly #lists: WordSource;
+  readonly #links: LinkCounts;
 
   constructor(
-    finder: FormFinder,
-    lists: WordLists,
-    links: LinkTextReader,
+    finder: Pick<FormFinder, 'read'>,
+    lists: WordSource,
+    links: LinkCounts,
     model: RelevanceModel = RELEVANCE_MODEL,
   ) {
     this.#model = model;
@@ -347,17 +357,18 @@ export class Relevance {
     const texts = new Set(
       [...combinations(groups), ...combinations(counted)].map((words) => words.join(' ')),
     );
-    const known = [...texts].filter((text) => this.#links.isKnown(text));
+    const known = await this.#links.known([...texts], slice);
     if (known.length === 0) return;
     const best = bestIndices(scores, MAX_LINKED);
     await slice.yield();
     const weight = this.#model.linkText * sumOfIdf(counted);
-    for (const object of best) {
-      const oid = wanted.oids[object]!;
-      const count = known.reduce((sum, text) => sum + this.#links.count(text, oid), 0);
-      if (count > 0) scores[object]! += weight * Math.log1p(count);
-      await slice.yield();
-    }
+    const counts = await this.#links.counts(
+      known,
+      Array.from(best, (object) => wanted.oids[object]!),
+      slice,
+    );
+    for (const [i, object] of best.entries())
+      if (counts[i]! > 0) scores[object]! += weight * Math.log1p(counts[i]!);
   }
 }
 

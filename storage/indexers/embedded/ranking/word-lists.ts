@@ -204,27 +204,31 @@ export class WordLists {
     for (const [i, occurrence] of found.entries()) {
       const { oid, counts, lengths } = occurrence;
       oids[i] = oid;
-      frequencies[i] = this.#frequency(occurrence, totals);
+      frequencies[i] = partFrequency(occurrence, totals, this.#weights);
       if (counts[TITLE]! > 0) titleWords[i] = Math.min(0xffff, Math.max(1, lengths[PART_COLUMNS[TITLE]!]!));
       const pause = i % LISTED_AT_ONCE === 0 ? slice.yield() : undefined;
       if (pause !== undefined) await pause;
     }
     return { phrase, objects, oids, frequencies, titleWords };
   }
+}
 
-  /** The sum over the parts of an object. */
-  #frequency({ counts, lengths }: Occurrence, totals: IndexTotals): number {
-    let frequency = 0;
-    for (let i = 0; i < PARTS.length; i++) {
-      const count = counts[i]!;
-      if (count === 0) continue;
-      const { weight, length } = this.#weights[PARTS[i]!];
-      const column = PART_COLUMNS[i]!;
-      const relative = length === 0 ? 1 : lengths[column]! / Math.max(1, totals.lengths[column]!);
-      frequency += (weight * count) / (1 - length + length * relative);
-    }
-    return frequency;
+/** How often a word occurs in an object: the sum over its parts, by their weights and lengths. */
+export function partFrequency(
+  { counts, lengths }: Pick<Occurrence, 'counts' | 'lengths'>,
+  totals: IndexTotals,
+  weights: PartWeights,
+): number {
+  let frequency = 0;
+  for (let i = 0; i < PARTS.length; i++) {
+    const count = counts[i]!;
+    if (count === 0) continue;
+    const { weight, length } = weights[PARTS[i]!];
+    const column = PART_COLUMNS[i]!;
+    const relative = length === 0 ? 1 : lengths[column]! / Math.max(1, totals.lengths[column]!);
+    frequency += (weight * count) / (1 - length + length * relative);
   }
+  return frequency;
 }
 
 function countUnion(lists: readonly WordList[]): number {

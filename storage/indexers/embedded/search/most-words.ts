@@ -45,20 +45,12 @@ const LEAST_SHARE = 0.4;
 const FEW_OBJECTS = 10;
 const LESSER_SHARE = 0.2;
 /** Objects with some of the words that are chosen at most: those with the largest shares. */
-const MAX_OBJECTS = 2_000;
+export const MAX_OBJECTS = 2_000;
 
 /** The objects that satisfy a part of the query. */
 interface Found {
   readonly oids: Uint32Array;
   readonly isExact: boolean;
-}
-
-/** An expression for the matcher: the objects that are chosen satisfy it. */
-export function anyWord({ required, words }: PlainWords): Expression {
-  const any = words
-    .map(({ expression }) => expression)
-    .reduceRight((right, left) => ({ kind: 'or', left, right }));
-  return [...required, any].reduceRight((right, left) => ({ kind: 'and', left, right }));
 }
 
 /**
@@ -80,7 +72,11 @@ export async function mostWords(
     lists.push(found);
     stopWords.push((await forms.read(text.toLowerCase(), slice)).isStopWord);
   }
-  const weights = weightsOf(lists, stopWords, postings.span);
+  const weights = weightsOf(
+    lists.map(({ oids }) => oids.length),
+    stopWords,
+    postings.span,
+  );
   let merged: Masks = NO_MASKS;
   for (const [i, { oids }] of lists.entries()) {
     if (weights[i]! > 0) merged = union(merged, oids, 1 << i);
@@ -121,14 +117,22 @@ async function objectsOf(plan: Plan, context: MostWordsContext): Promise<Found |
   return possible && { oids: possible.toArray(), isExact: possible === certain };
 }
 
-function weightsOf(lists: readonly Found[], stopWords: readonly boolean[], objects: number): number[] {
-  const weights = lists.map(({ oids }) => (oids.length === 0 ? 0 : idfOf(oids.length, objects)));
+/**
+ * What words say, by the number of objects that have each. One that says nothing in the languages of the objects counts only if
+ * there are no others.
+ */
+export function weightsOf(
+  counts: readonly number[],
+  stopWords: readonly boolean[],
+  objects: number,
+): number[] {
+  const weights = counts.map((count) => (count === 0 ? 0 : idfOf(count, objects)));
   const telling = weights.map((weight, i) => (stopWords[i] === true ? 0 : weight));
   return telling.some((weight) => weight > 0) ? telling : weights;
 }
 
 /** Objects, ascending, and the words that each has. */
-interface Masks {
+export interface Masks {
   readonly oids: Uint32Array;
   readonly masks: Uint32Array;
 }
@@ -157,7 +161,7 @@ function select({ oids, masks }: Masks, has: (oid: number, mask: number) => bool
 }
 
 /** The objects with the largest shares of the weights; undefined if too many have all. */
-function choose(found: Masks, weights: readonly number[]): Masks | undefined {
+export function choose(found: Masks, weights: readonly number[]): Masks | undefined {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const shares = new Map<number, { share: number; objects: number }>();
   for (const mask of found.masks) {

@@ -282,7 +282,7 @@ async function rankByFrequency(
 }
 
 /** The words of a query in their order, each with the column that it is restricted to. */
-function queryWords(positive: readonly Leaf[]): QueryWord[] {
+export function queryWords(positive: readonly Leaf[]): QueryWord[] {
   return positive.flatMap(({ attribute, rankWords }) => {
     const column = attribute === undefined ? undefined : columnOf(attribute).name;
     return rankWords.filter(({ length }) => length <= MAX_WORD).map((text) => ({ text, column }));

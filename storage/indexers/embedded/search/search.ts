@@ -13,7 +13,7 @@ import type {
 } from '../../contract.js';
 import { mayBeCheap } from '../../query/first-price.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
-import { type PlainWords, plainWordsOf } from '../../query/plain-words.js';
+import { anyWord, type PlainWords, plainWordsOf } from '../../query/plain-words.js';
 import { Scheduler } from '../../scheduling/scheduler.js';
 import { QueryStopped, TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexVersion } from '../index/index-cache.js';
@@ -30,7 +30,7 @@ import { Vocabulary } from '../words/vocabulary.js';
 import { listWords } from '../words/word-list.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import { MatchingObjects } from './matching-objects.js';
-import { anyWord, type MostWords, mostWords } from './most-words.js';
+import { type MostWords, mostWords } from './most-words.js';
 import { type ReadLimits, ReadMemory } from './read-memory.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 
