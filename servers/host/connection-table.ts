@@ -4,6 +4,7 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
 import { garbagePace } from './garbage-pace.js';
+import { idleCollection } from './idle-collection.js';
 
 /** The limits of a {@link ConnectionTable}. */
 export interface TableLimits {
@@ -192,6 +193,7 @@ export class ConnectionTable {
     group.slots.add(slot);
     this.#size += 1;
     garbagePace.opened();
+    idleCollection.used();
     return slot;
   }
 
@@ -202,6 +204,7 @@ export class ConnectionTable {
       group.slots.delete(slot);
       this.#size -= 1;
       garbagePace.closed();
+      idleCollection.used();
       if (group.slots.size === 0) this.#groups.delete(group.name);
       this.#onRelease();
     },

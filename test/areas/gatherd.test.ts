@@ -18,6 +18,7 @@ import '../protocols/gatherd/server-session.test.js';
 import '../protocols/gatherd/sessions.test.js';
 import '../protocols/gatherd/states.test.js';
 import '../servers/host/allocator.test.js';
+import '../servers/host/idle-collection.test.js';
 import '../servers/host/garbage-pace.test.js';
 import '../servers/host/append-file.test.js';
 import '../servers/host/admission.test.js';

@@ -140,6 +140,7 @@ attacks/pipelined-pages            verify  15 measured servers/host servers/web
 attacks/private-crawl-restart      gate    15 exact    servers/gatherer clients/fetch
 attacks/publication-pauses         verify  15 measured storage/references servers/gatherer
 attacks/rebinding                  gate    15 exact    clients/fetch servers/gatherer
+attacks/returned-memory            verify  60 measured test/soak servers/host
 attacks/references-passwords       gate    15 exact    servers/refererd servers/host
 attacks/registry-takeover          gate    15 exact    storage/original-registry
 attacks/shortened-logs             gate    15 exact    storage

@@ -109,8 +109,7 @@ export async function runMemory(server: Loaded, options: MemoryOptions = {}): Pr
   const { rounds = 7, restSeconds = 300, documents = DOCUMENTS, onProgress = () => {} } = options;
   const directory = await mkdtemp(join(tmpdir(), 'harvest-memory-'));
   const root = join(directory, 'site');
-  await mkdir(root);
-  for (let i = 0; i < documents; i++) await writeFile(join(root, `${i}.html`), documentOf(i, documents));
+  await writeDocuments(root, documents);
   const ports = LOADED.flatMap((name) => [`--${name}-port`, '0']);
   const child = spawn(
     process.execPath,
@@ -128,7 +127,7 @@ export async function runMemory(server: Loaded, options: MemoryOptions = {}): Pr
     let most = start;
     onProgress(`${server}: ${megabytes(start)} at the start`);
     for (let round = 1; round <= rounds; round++) {
-      await loadOnce(LOADS[server], port, root);
+      await loadServer(server, port, root);
       const now = await privateMemory(pid);
       most = Math.max(most, now);
       onProgress(`${server}: ${megabytes(now)} after round ${round}`);
@@ -160,18 +159,32 @@ async function portOf(output: NodeJS.ReadableStream, server: Loaded): Promise<nu
   throw new Error(`harvest run ended: ${text}`);
 }
 
-/** Slow readers of each kind, who leave in the middle of the replies, then readers of large replies. */
-async function loadOnce({ greets, slow, large }: Load, port: number, root: string): Promise<void> {
+/** Writes the documents that the servers are loaded with into a new folder. */
+export async function writeDocuments(root: string, documents: number): Promise<void> {
+  await mkdir(root);
+  for (let i = 0; i < documents; i++) await writeFile(join(root, `${i}.html`), documentOf(i, documents));
+}
+
+/**
+ * One round of load: slow readers of each kind, who leave in the middle of the replies, then readers of large replies.
+ *
+ * @param root the folder of the documents
+ * @param part of the clients that a round has
+ */
+export async function loadServer(server: Loaded, port: number, root: string, part = 1): Promise<void> {
+  const { greets, slow, large } = LOADS[server];
   for (const { request, clients = SLOW_READERS } of slow) {
     const sockets = await Promise.all(
-      Array.from({ length: clients }, (_, i) => ask(port, request.replaceAll('@ROOT@', root), greets, i)),
+      Array.from({ length: clients * part }, (_, i) =>
+        ask(port, request.replaceAll('@ROOT@', root), greets, i),
+      ),
     );
     await pause(STAY_MS);
     for (const socket of sockets) socket.resetAndDestroy();
   }
   for (const { request, clients = LARGE_REQUESTS } of large) {
     await Promise.all(
-      Array.from({ length: clients }, async (_, i) => {
+      Array.from({ length: clients * part }, async (_, i) => {
         const socket = await ask(port, request.replaceAll('@ROOT@', root), greets, i);
         const ended = once(socket, 'close');
         if (!socket.destroyed) socket.resume().end();

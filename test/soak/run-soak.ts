@@ -110,7 +110,7 @@ function countUse(uses: Uses, name: string): Uses[string] {
 }
 
 /** The process of the servers. */
-class ServerProcess {
+export class ServerProcess {
   readonly #child;
   readonly ready: Promise<ServerAddresses>;
   readonly #exited: Promise<unknown>;
@@ -128,13 +128,18 @@ class ServerProcess {
 
   /** Waits until the clients' connections have ended and no round of gathering runs, then measures. */
   async measure(): Promise<Measurement> {
-    this.#send('hold');
+    this.hold();
     await pause(QUIET_MS);
     const measurement = this.#receive('measurement');
     this.#send('measure');
     const received = await measurement;
     this.#send('resume');
     return received;
+  }
+
+  /** Starts no round of gathering until the next measurement is done. */
+  hold(): void {
+    this.#send('hold');
   }
 
   async stop(): Promise<void> {
