@@ -1,7 +1,6 @@
 // Returns the memory of a load to the system, once its clients are gone.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectEverywhere } from '../../storage/files/collect-garbage.js';
 
 /** What {@link IdleCollection} looks at and does. */
 export interface CollectedProcess {
@@ -9,7 +8,7 @@ export interface CollectedProcess {
   readonly residentBytes: () => number;
   /** The part of the time since the last call in which the event loop was busy, from 0 to 1. */
   readonly utilization: () => number;
-  /** Collects all garbage, and returns memory that the heap has in reserve. */
+  /** Frees all garbage and returns it to the system. */
   readonly collect: () => void;
   /** Calls a function again and again until the returned one is called. */
   readonly repeat: (check: () => void) => () => void;
@@ -76,26 +75,12 @@ const THIS_PROCESS: CollectedProcess = {
     lastUtilization = now;
     return utilization;
   },
-  collect: collectGarbage,
+  collect: collectEverywhere,
   repeat: (check) => {
     const timer = setInterval(check, INTERVAL_MS).unref();
     return () => clearInterval(timer);
   },
 };
-
-/** Since this version, of Node 22, the heap keeps free pages in reserve, unless memory is short. */
-const RESERVING_V8 = 12;
-
-/** Collects all garbage of this thread. Does nothing where V8 has no such function any more. */
-export function collectGarbage(): void {
-  // Contexts that are created while the flag is set have the function.
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('globalThis.gc');
-  setFlagsFromString('--no-expose-gc');
-  if (typeof collect !== 'function') return;
-  if (Number.parseInt(process.versions.v8, 10) < RESERVING_V8) collect();
-  else collect({ type: 'major', flavor: 'last-resort' });
-}
 
 /** All servers of this process count together: they have one heap. */
 export const idleCollection = new IdleCollection();

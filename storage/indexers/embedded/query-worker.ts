@@ -1,7 +1,7 @@
 // The query thread of the embedded engine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { openObjectReader } from '../../broker/object-reader.js';
-import { collectGarbage, LARGE_BYTES } from '../../files/collect-garbage.js';
+import { collectGarbage, collectOnRequest, LARGE_BYTES } from '../../files/collect-garbage.js';
 import { indexedPartOf } from '../columns/indexed-part.js';
 import type { Hit, SearchOutcome } from '../contract.js';
 import { countObjects, openIndexFile, readWatermark } from './index/index-file.js';
@@ -138,6 +138,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
 
 if (parentPort !== null) {
   const port = parentPort;
+  collectOnRequest();
   serve(port, workerData as QueryWorkerData).catch((error: unknown) => {
     port.postMessage({
       kind: 'unusable',

@@ -1,7 +1,7 @@
 // The update thread of the embedded engine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
-import { collectGarbage, LARGE_BYTES } from '../../files/collect-garbage.js';
+import { collectGarbage, collectOnRequest, LARGE_BYTES } from '../../files/collect-garbage.js';
 import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
 import {
   countObjects,
@@ -215,4 +215,7 @@ function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): vo
   });
 }
 
-if (parentPort !== null) serve(parentPort, workerData as UpdateWorkerData);
+if (parentPort !== null) {
+  collectOnRequest();
+  serve(parentPort, workerData as UpdateWorkerData);
+}
