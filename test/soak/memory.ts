@@ -5,9 +5,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { serverEnvironment } from '../../servers/host/allocator.js';
 import { PROGRAM } from '../helpers/cli.js';
 
 /** The servers that can be loaded. */
@@ -43,6 +42,8 @@ const LARGE_REQUESTS = 20;
 const SLOW_READERS_OF_JSON = 40;
 /** Milliseconds that slow readers stay. */
 const STAY_MS = 1500;
+/** Least number of milliseconds before the first measurement. */
+const START_REST_MS = 60_000;
 const DOCUMENTS = 1500;
 const WORDS = 3000;
 
@@ -111,18 +112,20 @@ export async function runMemory(server: Loaded, options: MemoryOptions = {}): Pr
   const root = join(directory, 'site');
   await writeDocuments(root, documents);
   const ports = LOADED.flatMap((name) => [`--${name}-port`, '0']);
+  // As installed programs run, with the Node of this process.
+  const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
   const child = spawn(
-    process.execPath,
+    'sh',
     [PROGRAM, 'run', root, '--urls', String(2 * documents), '--data', join(directory, 'data'), ...ports],
-    { stdio: ['ignore', 'pipe', 'ignore'], env: serverEnvironment() },
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, PATH: path } },
   );
   const closed = once(child, 'close');
   try {
     const port = await portOf(child.stdout, server);
     const { pid } = child;
     if (pid === undefined) throw new Error('harvest run has no process');
-    // What the gathering has left is not the server's.
-    await pause((restSeconds * 1000) / 5);
+    // What the gathering has left is not the server's: it is collected after half a minute.
+    await pause(Math.max(START_REST_MS, (restSeconds * 1000) / 5));
     const start = await privateMemory(pid);
     let most = start;
     onProgress(`${server}: ${megabytes(start)} at the start`);
