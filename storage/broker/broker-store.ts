@@ -50,6 +50,7 @@ import {
   BROKER_COUNTERS,
   CHANGES,
   ENTRIES,
+  FOLLOWERS,
   POINTS,
   type PointState,
   type StoreChange,
@@ -79,6 +80,8 @@ export interface CollectionPointState {
   readonly mark?: { readonly origin: string; readonly sequence: number } | undefined;
 }
 
+/** Seconds after which the log is not kept any more for a follower that is silent. */
+const FOLLOWER_SECONDS = 7 * 86_400;
 /** Objects or removals that are deleted in one batch. */
 const DELETE_BATCH = 1000;
 
@@ -448,12 +451,22 @@ export class BrokerStore implements AsyncDisposable {
     return changes;
   }
 
-  /** Deletes the changes up to and including `upTo`, which every follower has seen. */
-  async trimChanges(upTo: number): Promise<void> {
-    const sequence = Math.min(requireInteger(upTo, 'upTo'), this.lastSequence);
-    if (sequence <= this.trimmedSequence) return;
+  /**
+   * Deletes the changes up to and including `upTo`, which the follower has seen. A store that several Brokers share keeps
+   * those that another follower has not seen, unless that has been silent for a week: it must read everything again.
+   *
+   * @param follower a name that it has to itself
+   */
+  async trimChanges(upTo: number, follower = ''): Promise<void> {
+    await this.refresh();
+    const seen = Math.min(requireInteger(upTo, 'upTo'), this.lastSequence);
+    if (seen <= this.trimmedSequence) return;
     // The counter is written first: rows at or below it that a crash leaves are never read.
-    await this.#change(async (rows) => rows.setTrimmed(sequence));
+    const sequence = await this.#change(async (rows) => {
+      const trimmed = this.#database.isShared ? await seenByAll(rows, seen, follower) : seen;
+      if (trimmed > rows.counters.trimmed) rows.setTrimmed(trimmed);
+      return trimmed;
+    });
     await this.#database.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
   }
 
@@ -524,6 +537,20 @@ export class BrokerStore implements AsyncDisposable {
     if (batch.length > 0) await database.write(batch, this.#sync);
     return { result, counters: rows.counters };
   }
+}
+
+/** Records what a follower has seen, and returns what all have. */
+async function seenByAll(rows: RegistryRows, sequence: number, name: string): Promise<number> {
+  rows.change(FOLLOWERS.put(name, { sequence, seen: rows.now }));
+  let seen = sequence;
+  for await (const page of new Table(rows.before, FOLLOWERS).entryPages()) {
+    for (const [other, follower] of page) {
+      if (other === name) continue;
+      if (follower.seen < rows.now - FOLLOWER_SECONDS) rows.change(FOLLOWERS.delete(other));
+      else seen = Math.min(seen, follower.sequence);
+    }
+  }
+  return seen;
 }
 
 /** Removes the objects that exist and returns their number. */

@@ -105,6 +105,15 @@ export interface PointState {
 /** The state of each collection point, by its key. */
 export const POINTS = new TableFormat(textKeys(TABLE.points), rowCodec<PointState>('CollectionPoint'));
 
+/** How far one that follows the change log has read it. */
+export interface Follower {
+  readonly sequence: number;
+  readonly seen: UnixSeconds;
+}
+
+/** Those that follow the change log of a store that several Brokers share, by name. */
+export const FOLLOWERS = new TableFormat(textKeys(TABLE.followers), rowCodec<Follower>('Follower'));
+
 /** The removals of objects (BT-5). */
 export const REMOVALS = new TableFormat<RemovalIdentity, Removal>(
   keysOf(

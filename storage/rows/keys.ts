@@ -35,6 +35,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     T  update-time u64 BE, oid           none
  *     C  sequence u64 BE                   Change
  *     P  point key                         CollectionPoint
+ *     F  name                              Follower (of a store that several Brokers share)
  *     V  time of the change u64 BE, oid    none
  *     R  16-byte identity                  Removal
  *     W  time of the removal u64 BE, identity   none
@@ -71,6 +72,7 @@ export const TABLE = {
   times: 0x54,
   changes: 0x43,
   points: 0x50,
+  followers: 0x46,
   copies: 0x56,
   removals: 0x52,
   removalTimes: 0x57,

@@ -8,6 +8,7 @@ import '../storage/level/read-write-lock.test.js';
 import '../storage/broker/broker-changes.test.js';
 import '../storage/broker/broker-store.test.js';
 import '../storage/broker/large-objects.test.js';
+import '../storage/broker/level-broker-store.test.js';
 import '../storage/level/batches.test.js';
 import '../storage/generations/export.test.js';
 import '../storage/gatherer/gatherer-store.test.js';

@@ -1,5 +1,7 @@
 // The contract of the stores' database, on a PostgreSQL server.
 import t from 'tap';
+import { testBrokerStore } from '../../storage/broker/conformance.js';
+import { BrokerStore } from '../../storage/index.js';
 import { PostgresRows } from '../../storage/postgres/postgres-rows.js';
 import { testRows } from '../../storage/rows/conformance.js';
 import { TestPostgres } from '../helpers/postgres/cluster.js';
@@ -13,4 +15,11 @@ testRows({
   test: (name, run) => t.test(name, run),
   name: 'PostgreSQL',
   open: (place) => PostgresRows.open(server.url(`schema=place${place}`), { kind: 'broker' }),
+});
+
+testBrokerStore({
+  test: (name, run) => t.test(name, run),
+  name: 'PostgreSQL',
+  open: (place, options) => BrokerStore.open(server.url(`schema=broker${place}`), options),
+  isShared: true,
 });

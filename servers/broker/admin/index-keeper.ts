@@ -17,6 +17,8 @@ export interface IndexKeeperOptions {
   /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
   readonly flushEvery?: number;
   readonly signal?: AbortSignal;
+  /** The index's name among those that follow a store that several Brokers share. */
+  readonly follower?: string;
   /**
    * Called for each object that is larger than the part that the engine indexes, with that limit in bytes.
    */
@@ -214,6 +216,6 @@ export class IndexKeeper {
     await this.#indexer.flush(this.#position);
     this.#updating = false;
     this.#failure = undefined;
-    await this.#store.trimChanges(this.#position);
+    await this.#store.trimChanges(this.#position, this.#options.follower);
   }
 }
