@@ -15,6 +15,7 @@ const BOUND_AT_START: readonly (keyof BrokerConfig)[] = [
   'glimpseIndexOption',
   'glimpseServerHost',
   'glimpseServerPort',
+  'storeUrl',
   'openSearchUrl',
   'openSearchIndex',
   'openSearchLogin',
@@ -38,11 +39,26 @@ export function setBrokerVariable(
   name: string,
   value: string,
 ): { readonly config: BrokerConfig; readonly variable: string } {
-  const row = BROKER_VARIABLES.describe().find((known) => known.name.toLowerCase() === name.toLowerCase());
-  if (row === undefined) throw new UsageError('there is no such variable');
+  const row = variableNamed(name);
   if (isBoundAtStart(row.key)) {
     throw new UsageError(`${row.name} cannot be set while the broker runs: change broker.conf and restart`);
   }
+  return withVariable(config, row, value);
+}
+
+type VariableRow = ReturnType<typeof BROKER_VARIABLES.describe>[number];
+
+function variableNamed(name: string): VariableRow {
+  const row = BROKER_VARIABLES.describe().find((known) => known.name.toLowerCase() === name.toLowerCase());
+  if (row === undefined) throw new UsageError('there is no such variable');
+  return row;
+}
+
+function withVariable(
+  config: BrokerConfig,
+  row: VariableRow,
+  value: string,
+): { readonly config: BrokerConfig; readonly variable: string } {
   const values = readOne(row.name, value.trim());
   const changed = { ...config, [row.key]: Reflect.get(values, row.key) };
   const httpHost = changed.httpHost || config.brokerHost;
@@ -65,7 +81,7 @@ export function setBrokerVariable(
  * The configuration with variables of the command line, which precede those of the file.
  *
  * @param settings values by names of variables
- * @throws UsageError as {@link setBrokerVariable}
+ * @throws UsageError for an unknown variable or an unusable value, see {@link setBrokerVariable}
  */
 export function withBrokerSettings(
   config: BrokerConfig,
@@ -73,7 +89,7 @@ export function withBrokerSettings(
 ): BrokerConfig {
   let changed = config;
   for (const [name, value] of Object.entries(settings))
-    changed = setBrokerVariable(changed, name, value).config;
+    changed = withVariable(changed, variableNamed(name), value).config;
   return changed;
 }
 

@@ -58,6 +58,15 @@ const nodeUrls = parsed((value) => {
   return nodes;
 }).meta({ syntax: 'words' });
 
+/** The URL of a database, without its password, which is shown in no configuration. */
+const databaseUrl = parsed((value) => {
+  if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(value))
+    throw new ValueError('must be postgres://USER@HOST[:PORT][,HOST...]/DATABASE');
+  if (/^[^/]*\/\/[^/@]*:[^/]*@/.test(value))
+    throw new ValueError('must have no password: the variable PGPASSWORD or the file ~/.pgpass has it');
+  return value;
+}).meta({ syntax: 'text' });
+
 /** Addresses and ranges such as `10.0.0.0/8`. */
 const addressRanges = parsed((value) => {
   const ranges = wordsOf(value);
@@ -118,6 +127,10 @@ const schema = z.object({
   collectionMaxTime: seconds.default(86_400).meta({
     title: 'Collection-Max-Time',
     description: 'seconds that a collection from one point may take',
+  }),
+  storeUrl: databaseUrl.optional().meta({
+    title: 'Store-URL',
+    description: 'postgres:// URL of a database that keeps the objects; default the directory `store`',
   }),
   openSearchUrl: nodeUrls.default([]).meta({
     title: 'OpenSearch-URL',

@@ -1,4 +1,5 @@
 // Opens the resources of a broker: store, index, event log.
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
@@ -48,7 +49,7 @@ export function indexerSection({ indexerType }: BrokerConfig): number {
 }
 
 /**
- * Opens `<Broker-Directory>/store`, `Log-File` and the index by `Indexer-Type`, and brings the index up to date
+ * Opens the store (`Store-URL` or `<Broker-Directory>/store`), `Log-File` and the index by `Indexer-Type`, and brings the index up to date
  * with the store.
  *
  * @param opened receives each resource as soon as it is open, and closes them all
@@ -61,7 +62,7 @@ export async function openParts(
 ): Promise<BrokerParts> {
   const { config, log, now = systemClock, debug = createDebug(DebugFlags.parse([]), log) } = options;
   const directory = config.brokerDirectory;
-  const storeDirectory = join(directory, 'store');
+  const place = config.storeUrl ?? join(directory, 'store');
   await createDirectory(directory);
   const files = opened.use(await ListedDirectory.open(directory, (sentence) => log.warn(sentence)));
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
@@ -80,7 +81,7 @@ export async function openParts(
     },
   });
   const reserve = new DiskReserve(join(directory, 'reserve'));
-  const store = opened.adopt(await reserve.open(() => BrokerStore.open(storeDirectory, { now })), (store) =>
+  const store = opened.adopt(await reserve.open(() => BrokerStore.open(place, { now })), (store) =>
     store.close(),
   );
   await files.start();
@@ -90,7 +91,7 @@ export async function openParts(
       (options.openIndexer ?? openIndexer)({
         type: config.indexerType,
         brokerDirectory: directory,
-        storeDirectory,
+        storeDirectory: place,
         glimpseIndexOption: config.glimpseIndexOption,
         glimpseServerHost: config.glimpseServerHost,
         glimpseServerPort: config.glimpseServerPort,
@@ -115,6 +116,8 @@ export async function openParts(
   }
   const keeper = await IndexKeeper.open(store, indexer, {
     ...options.limits,
+    // Each Broker of a shared store has an index of its own.
+    follower: `${hostname()}:${resolve(directory)}`,
     signal: closing,
     onPartlyIndexed: (url, limit) =>
       log.warn(`${textOfUrl(url)}: only ${limit} bytes of the object are searchable`),

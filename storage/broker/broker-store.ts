@@ -144,6 +144,11 @@ export class BrokerStore implements AsyncDisposable {
     }
   }
 
+  /** Whether other Brokers may write the same store. */
+  get isShared(): boolean {
+    return this.#database.isShared;
+  }
+
   /** Whether a write that failed because the disk is full may succeed now. */
   hasRoom(): Promise<boolean> {
     return this.#database.hasRoom();
@@ -460,7 +465,8 @@ export class BrokerStore implements AsyncDisposable {
   async trimChanges(upTo: number, follower = ''): Promise<void> {
     await this.refresh();
     const seen = Math.min(requireInteger(upTo, 'upTo'), this.lastSequence);
-    if (seen <= this.trimmedSequence) return;
+    // A shared store notes each follower, so that it keeps the log for it.
+    if (seen <= this.trimmedSequence && !this.isShared) return;
     // The counter is written first: rows at or below it that a crash leaves are never read.
     const sequence = await this.#change(async (rows) => {
       const trimmed = this.#database.isShared ? await seenByAll(rows, seen, follower) : seen;

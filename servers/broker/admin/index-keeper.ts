@@ -63,6 +63,7 @@ export class IndexKeeper {
   ): Promise<IndexKeeper> {
     const keeper = new IndexKeeper(store, indexer, options);
     try {
+      if (store.isShared) await store.trimChanges(indexer.watermark, options.follower);
       if (keeper.#isLost()) await keeper.rebuild();
       else await keeper.settle();
     } catch (error) {
@@ -93,6 +94,16 @@ export class IndexKeeper {
   /** Passes every change of the log to the indexer, without making it durable there. */
   follow(): Promise<void> {
     return this.#mutex.runExclusive(() => this.#update(() => this.#follow()));
+  }
+
+  /**
+   * Indexes what other Brokers have stored in a shared store, or everything if the log does not reach back to what this
+   * index has.
+   */
+  async followOthers(): Promise<void> {
+    await this.#store.refresh();
+    if (this.lag === 0) return;
+    await (this.#isLost() ? this.rebuild() : this.settle());
   }
 
   /** Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). */

@@ -3,8 +3,12 @@ import type { Maintenance } from './maintenance.js';
 import type { BrokerParts } from './parts.js';
 import { nextRun, type TimedEvent } from './timetable.js';
 
+/** Seconds after which a Broker looks for what others have stored in the same store. */
+const SHARED_STORE_SECONDS = 2;
+
 /** The parts of a Broker that its timed events run. */
-export interface TimedParts extends Pick<BrokerParts, 'debug' | 'settings' | 'timetable'> {
+export interface TimedParts
+  extends Pick<BrokerParts, 'debug' | 'keeper' | 'settings' | 'store' | 'timetable'> {
   readonly collections: { run(): Promise<unknown> };
   readonly maintenance: Maintenance;
 }
@@ -13,7 +17,8 @@ export interface TimedParts extends Pick<BrokerParts, 'debug' | 'settings' | 'ti
  * BRK-7.10: adds collection, cleaning, Registry compression and refresh marks. An interval of 0 turns an event
  * off.
  */
-export function addTimedEvents({ collections, debug, maintenance, settings, timetable }: TimedParts): void {
+export function addTimedEvents(parts: TimedParts): void {
+  const { collections, debug, keeper, maintenance, settings, store, timetable } = parts;
   const add = (event: Omit<TimedEvent, 'run'>, work: () => Promise<unknown>): void => {
     timetable.add({
       ...event,
@@ -67,4 +72,11 @@ export function addTimedEvents({ collections, debug, maintenance, settings, time
     },
     () => maintenance.markForRefresh(),
   );
+  if (!store.isShared) return;
+  timetable.add({
+    name: 'Shared store',
+    description: 'indexes what other brokers have stored',
+    next: (now) => now + SHARED_STORE_SECONDS,
+    run: () => keeper.followOthers(),
+  });
 }

@@ -61,6 +61,10 @@ function broker(): Command {
     .option('--nocol', 'do not collect at the start (-nocol)', false)
     .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
+    .option(
+      '--store <url>',
+      'keep the objects in a database, which brokers may share: postgres://USER@HOST/DATABASE',
+    )
     .option('--detach', 'run in the background, output to broker.out', false)
     .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
     .option('--json-log', 'log as JSON lines', false)

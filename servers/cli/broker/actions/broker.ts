@@ -23,6 +23,7 @@ interface BrokerOptions extends ConnectionOptions, TlsOptions, MonitorOption, Ro
   readonly new: boolean;
   readonly nocol: boolean;
   readonly host: string;
+  readonly store?: string;
   readonly webPort?: number;
   readonly jsonLog: boolean;
   readonly log?: string;
@@ -37,7 +38,7 @@ export async function serveBroker(file: string, options: BrokerOptions, command:
   if (options.detach) return detach(file, options, command);
   await runBroker({
     configFile: file,
-    settings: publicSettings(options),
+    settings: brokerSettings(options),
     mode: options.new ? 'new' : options.nocol ? 'nocol' : 'collect',
     host: options.host,
     jsonLog: options.jsonLog,
@@ -57,10 +58,15 @@ export async function serveBroker(file: string, options: BrokerOptions, command:
   });
 }
 
+function brokerSettings(options: BrokerOptions): Record<string, string> {
+  const settings = publicSettings(options);
+  return options.store === undefined ? settings : { ...settings, 'Store-URL': options.store };
+}
+
 /** Starts the same command in the background and waits until it accepts connections. */
 async function detach(file: string, options: BrokerOptions, command: Command): Promise<void> {
   // An error in the configuration is reported here, not only in the log.
-  const { config } = await readBrokerConf(file, publicSettings(options));
+  const { config } = await readBrokerConf(file, brokerSettings(options));
   certificateFiles(options);
   const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
   const args = ['broker', resolve(file), ...argumentsOf(command, ['detach', 'log']), '--log', log];
