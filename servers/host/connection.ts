@@ -119,8 +119,8 @@ export class SocketConnection implements HostConnection {
   #wakeReader: (() => void) | undefined;
   #writers: Waiter[] = [];
   #written = 0;
-  /** Value of `#written` when input last arrived. More has been written since: a request was answered. */
-  #writtenAtInput = Number.POSITIVE_INFINITY;
+  /** Value of `#written` when input last arrived. More has been written since: a greeting, or an answer. */
+  #writtenAtInput = 0;
 
   constructor(
     socket: ByteStream,
@@ -134,6 +134,8 @@ export class SocketConnection implements HostConnection {
     this.#pieces = new InputPieces(socket, this.share);
     this.#limits = limits;
     this.#slot = slot;
+    // Until the session waits for input.
+    slot?.work();
     this.#lastWords = lastWords;
     this.#clock = clock;
     this.#sendWatch = new SendWatch(

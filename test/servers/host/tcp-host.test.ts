@@ -209,6 +209,36 @@ t.test('an idle connection makes room for one that waits, and is told why it end
   t.ok(clock.now() >= 5000, 'not in its first seconds');
 });
 
+t.test('a session that waits for its turn and not for its peer is not closed for another', async (t) => {
+  const clock = new ManualClock();
+  const lastWords = { refused: bytes('busy'), evicted: bytes('idle') };
+  let turn: () => void = () => undefined;
+  const itsTurn = new Promise<void>((resolve) => {
+    turn = resolve;
+  });
+  const handler = async (connection: HostConnection): Promise<void> => {
+    await connection.write(bytes('hello '));
+    await itsTurn;
+    await echo(connection);
+  };
+  const host = await listen(t, handler, { maxConnections: 1, lastWords, clock });
+  const first = await dial(t, host);
+  await once(first.socket, 'data');
+  const second = await dial(t, host);
+  await timerOf(clock, 10_000);
+  await passTime(clock, 100, () => second.socket.closed);
+  t.equal(await second.ended, 'busy');
+  turn();
+  // Its first seconds begin when it may send a request.
+  const third = await dial(t, host);
+  await timerOf(clock, 10_000);
+  clock.advance(4900);
+  first.socket.end('a');
+  t.equal(await first.ended, 'hello a');
+  third.socket.end();
+  t.equal(await third.ended, 'hello ');
+});
+
 t.test('a host that stops answers those that wait', async (t) => {
   const lastWords = { refused: bytes('busy'), evicted: bytes('idle') };
   const clock = new ManualClock();
