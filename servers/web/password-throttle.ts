@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { addressGroup } from '../host/address-group.js';
+import { partsOfVisitor } from './visitor.js';
 
 /** Wrong passwords of one address within {@link WINDOW_MS} before it must wait. */
 const MAX_FAILURES = 10;
@@ -13,6 +14,12 @@ const WINDOW_MS = 5 * 60_000;
  * address.
  */
 const MAX_SITE_FAILURES = 100;
+
+/**
+ * Wrong passwords of all visitors that requests of one connection's address name: it may be a proxy, or one
+ * client that names others.
+ */
+const MAX_CLAIMED_FAILURES = 100;
 
 /** Addresses remembered; the least recently used is forgotten first. */
 const MAX_ADDRESSES = 10_000;
@@ -32,7 +39,8 @@ interface Failures {
 /**
  * Limits the guessing of passwords: after ten wrong passwords an address must wait until five minutes have
  * passed without another. The addresses of one IPv6 network (/64) count as one, and a hundred of a /48 are the
- * limit of all its networks together.
+ * limit of all its networks together. Visitors of a proxy that is not trusted (see {@link visitorOf}) are counted
+ * each, so that one does not lock out the others, and a hundred are the limit of all.
  */
 export class PasswordThrottle {
   readonly #now: Clock['now'];
@@ -83,9 +91,15 @@ export class PasswordThrottle {
   }
 }
 
-/** Returns the counters of an address and their limits: its own, and that of its IPv6 /48. */
-function countersOf(address: string): readonly { readonly key: string; readonly most: number }[] {
+/** Returns the counters of a visitor and their limits: its own, and that of its IPv6 /48 or its proxy. */
+function countersOf(visitor: string): readonly { readonly key: string; readonly most: number }[] {
+  const { address, claimed } = partsOfVisitor(visitor);
   const group = addressGroup(address);
+  if (claimed !== undefined)
+    return [
+      { key: `${group} for ${addressGroup(claimed)}`, most: MAX_FAILURES },
+      { key: `${group} for others`, most: MAX_CLAIMED_FAILURES },
+    ];
   const own = { key: group, most: MAX_FAILURES };
   const site = /^([\da-f]+:[\da-f]+:[\da-f]+):[\da-f]+::\/64$/.exec(group)?.[1];
   return site === undefined ? [own] : [own, { key: `${site}::/48`, most: MAX_SITE_FAILURES }];

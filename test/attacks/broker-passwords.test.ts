@@ -7,7 +7,9 @@ import { administer, readBrokerConf } from '../../servers/broker/index.js';
 import { addressGroup } from '../../servers/host/index.js';
 import { readConfiguration } from '../../servers/refererd/configuration.js';
 import { PasswordThrottle } from '../../servers/web/password-throttle.js';
+import { visitorOf } from '../../servers/web/visitor.js';
 import { exchange, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { servePages } from './web-servers.js';
 
 t.test('2000 passwords over the port: ten are compared, the log stays short', async (t) => {
   const fixture = await openBroker(t);
@@ -140,4 +142,45 @@ t.test('configurations with passwords that others can read are told', async (t) 
   }
   chmodSync(file('no-password.conf'), 0o644);
   t.same((await readBrokerConf(file('no-password.conf'))).warnings, []);
+});
+
+t.test('the visitors of a proxy that is not named are counted each, and a hundred for all', (t) => {
+  let now = 0;
+  const throttle = new PasswordThrottle(() => now);
+  const guess = (claimed: string | undefined, passwords: number): number => {
+    const headers = claimed === undefined ? {} : { 'x-forwarded-for': claimed };
+    const visitor = visitorOf({ ip: '127.0.0.1', headers });
+    for (let i = 0; i < passwords; i++)
+      if (throttle.secondsToWait(visitor) === 0) throttle.recordFailure(visitor);
+    return throttle.secondsToWait(visitor);
+  };
+  t.equal(guess('198.51.100.1', 1000), 300, 'one must wait');
+  t.equal(guess('10.0.0.9, 198.51.100.1', 0), 300, 'whatever it has written before the proxy');
+  t.equal(guess('198.51.100.2', 0), 0, 'the others need not');
+  t.equal(guess(undefined, 0), 0, 'nor does a client without a proxy');
+  t.equal(guess('nonsense', 10), 300);
+  t.equal(guess(undefined, 0), 300, 'what is no address is none');
+  for (let i = 3; i < 250; i++) guess(`198.51.100.${i}`, 10);
+  t.equal(guess('203.0.113.1', 0), 300, 'a client that names others has a hundred tries in all');
+  now = 300_000;
+  t.equal(guess('198.51.100.1', 0), 0);
+  t.end();
+});
+
+t.test('a request is counted for the right-most address that is no trusted proxy', async (t) => {
+  for (const [trustedProxies, forwarded, expected] of [
+    [[], undefined, '127.0.0.1'],
+    [[], '192.0.2.1, 198.51.100.7', '127.0.0.1 for 198.51.100.7'],
+    [['127.0.0.1'], '192.0.2.1, 198.51.100.7', '198.51.100.7'],
+    [['127.0.0.1', '198.51.100.0/24'], '192.0.2.1, 198.51.100.7', '192.0.2.1'],
+    [['192.0.2.9'], '192.0.2.1, 198.51.100.7', '127.0.0.1'],
+  ] as const) {
+    const { port } = await servePages(t, {
+      trustedProxies,
+      routes: (app) => void app.get('/visitor', (request) => visitorOf(request)),
+    });
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    const response = await fetch(`http://127.0.0.1:${port}/visitor`, { headers });
+    t.equal(await response.text(), expected, `${trustedProxies.join()}: ${forwarded}`);
+  }
 });

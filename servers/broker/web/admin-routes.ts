@@ -10,6 +10,7 @@ import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { bodyFields } from '../../web/form-fields.js';
 import { FormTokens } from '../../web/form-tokens.js';
 import { type Content, type Html, html } from '../../web/html.js';
+import { visitorOf } from '../../web/visitor.js';
 import { administer } from '../admin-commands.js';
 import { COMMAND_GROUPS } from './admin-commands.js';
 import type { SiteLinks } from './layout.js';
@@ -78,7 +79,7 @@ export class AdminRoutes {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
       return refuse(403, 'Not sent:', text);
     }
-    const wait = this.#context.broker.passwords.secondsToWait(request.ip);
+    const wait = this.#context.broker.passwords.secondsToWait(visitorOf(request));
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
@@ -93,7 +94,7 @@ export class AdminRoutes {
       if (!(error instanceof UsageError || error instanceof ProtocolError)) throw error;
       return refuse(400, 'Not sent:', error instanceof ProtocolError ? error.problem : error.message);
     }
-    const outcome = await this.#run(sent.password, command, request.ip);
+    const outcome = await this.#run(sent.password, command, visitorOf(request));
     const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
     const part = renderOutcome(title, outcome.lines, outcome.failure);
     return this.#page(request, reply, outcome.status, sent, part);

@@ -7,6 +7,7 @@ import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
 import { isCrossOrigin } from '../../web/request-origin.js';
 import { securityHeaders } from '../../web/security-headers.js';
+import { visitorOf } from '../../web/visitor.js';
 import type { CrawlControl } from '../controller.js';
 import { type Caller, ConsoleAccess, type Refusal } from './access.js';
 import { fieldsOf } from './actions.js';
@@ -193,7 +194,11 @@ function createApp(
     hostNames: () => ({ names, remedy: 'add it to console.hostNames in the crawl order' }),
     admit: (request, reply) => {
       if (OPEN_PATHS.has(pathOf(request))) return undefined;
-      const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
+      const caller = context.access.identify(
+        request.headers,
+        visitorOf(request),
+        context.cookieName(request),
+      );
       if (caller.by === 'unknown') return refuseUnknown(request, reply, caller);
       callers.set(request, caller);
       return undefined;

@@ -4,6 +4,7 @@ import { queryFields } from '../../web/form-fields.js';
 import type { Html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
 import { isCrossOrigin } from '../../web/request-origin.js';
+import { visitorOf } from '../../web/visitor.js';
 import type { Caller } from './access.js';
 import { fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
@@ -75,7 +76,7 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
         403,
         loginPage(name, 'The form came from another site. Log in on this page.'),
       );
-    const attempt = access.tryPassword(request.ip, fieldsOf(request).get('password') ?? '');
+    const attempt = access.tryPassword(visitorOf(request), fieldsOf(request).get('password') ?? '');
     if (attempt.outcome === 'throttled') {
       reply.header('retry-after', String(attempt.waitSeconds));
       const text = `Too many wrong passwords: wait ${Math.ceil(attempt.waitSeconds / 60)} minutes.`;

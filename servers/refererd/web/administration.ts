@@ -6,6 +6,7 @@ import { pathOf, queryFields } from '../../web/form-fields.js';
 import { sendLine, sendPage } from '../../web/replies.js';
 import { isBrowser, isCrossOrigin, isOwnRequest } from '../../web/request-origin.js';
 import { equalSecrets } from '../../web/secrets.js';
+import { visitorOf } from '../../web/visitor.js';
 import { LEVEL } from '../level.js';
 import type { RefererLog } from '../log.js';
 import type { RefererService } from '../service.js';
@@ -27,14 +28,17 @@ export function addAdministration(
   logOf: (request: FastifyRequest) => RefererLog | undefined,
 ): void {
   const { passwords } = service;
-  const guardOf = ({ ip }: FastifyRequest): CheckGuard => ({
-    mayCheck: () => passwords.secondsToWait(ip) === 0,
-    onWrong: () => passwords.recordFailure(ip),
-  });
+  const guardOf = (request: FastifyRequest): CheckGuard => {
+    const visitor = visitorOf(request);
+    return {
+      mayCheck: () => passwords.secondsToWait(visitor) === 0,
+      onWrong: () => passwords.recordFailure(visitor),
+    };
+  };
   /** After too many wrong passwords an address must wait, whatever it sends. The log counts the refusals. */
   const refuseGuessing = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const seconds = Math.max(1, passwords.secondsToWait(request.ip));
-    const refused = passwords.recordRefusal(request.ip);
+    const seconds = Math.max(1, passwords.secondsToWait(visitorOf(request)));
+    const refused = passwords.recordRefusal(visitorOf(request));
     if (refused !== undefined) {
       const text = `${refused} requests refused after too many wrong passwords, the address must wait ${seconds} s`;
       logOf(request)?.write(LEVEL.warning, `HTTP: ${pathOf(request)}: ${text}`);
