@@ -10,6 +10,9 @@ interface WrittenChunk {
   readonly encoding: BufferEncoding;
 }
 
+/** Those of accepted sockets. */
+const fairSockets = new WeakMap<Socket, FairSocket>();
+
 /**
  * An accepted socket as its protocol's parser sees it. Node's HTTP parser reads a connection to its end,
  * whatever arrives: pipelined requests, empty lines, bodies of requests that are answered. Here each piece of
@@ -40,11 +43,17 @@ export class FairSocket extends Duplex {
     this.accepted = accepted;
     this.share = share;
     this.#pieces = new InputPieces(accepted, share, first);
+    fairSockets.set(accepted, this);
     accepted.on('readable', this.#deliver);
     accepted.on('end', this.#deliver);
     accepted.on('timeout', () => this.emit('timeout'));
     accepted.on('error', (error) => this.destroy(error));
     accepted.on('close', () => this.destroy());
+  }
+
+  /** Whether input has arrived that its parser has not got yet. */
+  get holdsInput(): boolean {
+    return this.#pieces.available || this.readableLength > 0;
   }
 
   get remoteAddress(): string | undefined {
@@ -183,4 +192,9 @@ export class FairSocket extends Duplex {
 /** The socket below a {@link FairSocket}; any other socket is its own. */
 export function acceptedSocket(socket: Socket | FairSocket): Socket {
   return socket instanceof FairSocket ? socket.accepted : socket;
+}
+
+/** Whether input of an accepted socket waits for its turn. */
+export function holdsInput(accepted: Socket): boolean {
+  return fairSockets.get(accepted)?.holdsInput === true;
 }

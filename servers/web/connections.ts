@@ -5,7 +5,7 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import type { AdmissionLimits } from '../host/admission.js';
 import type { ConnectionSlot } from '../host/connection-table.js';
-import { acceptedSocket } from '../host/fair-socket.js';
+import { acceptedSocket, holdsInput } from '../host/fair-socket.js';
 import { type NewcomerCounts, Newcomers } from '../host/newcomers.js';
 import { acceptedBytes, SendWatch } from '../host/send-watch.js';
 import { type GatedServer, rawReply } from './request-gate.js';
@@ -136,8 +136,8 @@ export function guardConnections(
             socket.destroy();
             return;
           }
-          // A connection that is kept alive ends in silence; one that waits with its first request is answered.
-          const isIdle = guarded.served && guarded.reply === undefined;
+          // A connection that is kept alive ends in silence; one that waits with a request is answered.
+          const isIdle = guarded.served && guarded.reply === undefined && !holdsInput(socket);
           newcomers.farewells.say(socket, isIdle ? new Uint8Array(0) : busyReply(refusalHeaders));
         },
       };

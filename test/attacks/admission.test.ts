@@ -2,11 +2,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
+import { FairShare } from '../../servers/host/index.js';
+import { sendLine } from '../../servers/web/replies.js';
 import { ManualClock, nextTurn, passTime } from '../helpers/manual-clock.js';
 import { SERVED, type Served } from './served.js';
-import { countOpen, dial, dialMany } from './sockets.js';
+import { ask, countOpen, dial, dialMany } from './sockets.js';
+import { servePages } from './web-servers.js';
 
 const LIMIT = 50;
+/** From how many addresses they connect; Linux has all of 127.0.0.0/8. */
+const ADDRESSES = process.platform === 'linux' ? [1, 5, 2 * LIMIT] : [1];
 
 /** What became of a connection: everything it received, and whether it was reset. */
 interface Outcome {
@@ -24,8 +29,9 @@ async function visit(
   t: Test,
   { port, request, reply }: Pick<Served, 'port' | 'request' | 'reply'>,
   ready: (connected: Promise<unknown>) => Promise<unknown> = async () => undefined,
+  localAddress = '127.0.0.1',
 ): Promise<Outcome> {
-  const socket = connect({ port, host: '127.0.0.1' });
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   t.teardown(() => void socket.destroy());
   let text = '';
   let error: string | undefined;
@@ -55,26 +61,31 @@ function count(outcomes: readonly Outcome[], { reply, refusal, eviction }: Serve
 }
 
 for (const [name, [serve]] of Object.entries(SERVED)) {
-  t.test(`${name}: twice as many clients as places, with two requests each`, async (t) => {
-    // Time stands still: no client is refused for waiting, or closed for being idle.
-    const served = await serve(t, { maxConnections: LIMIT, clock: new ManualClock() });
-    const connections: Promise<unknown>[] = [];
-    let begin: () => void = () => undefined;
-    const all = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const ready = (connected: Promise<unknown>): Promise<void> => {
-      connections.push(connected);
-      if (connections.length === 2 * LIMIT) void Promise.all(connections).then(acceptAll).then(begin);
-      return all;
-    };
-    const clients = Array.from({ length: 2 * LIMIT }, async () => {
-      const first = await visit(t, served, ready);
-      return [first, await visit(t, served)];
-    });
-    const outcomes = (await Promise.all(clients)).flat();
-    t.match(count(outcomes, served), { served: 4 * LIMIT, reset: 0, silent: 0 });
-  });
+  for (const addresses of ADDRESSES)
+    t.test(
+      `${name}: twice as many clients as places, of ${addresses} addresses, with two requests`,
+      async (t) => {
+        // Time stands still: no client is refused for waiting, or closed for being idle.
+        const served = await serve(t, { maxConnections: LIMIT, clock: new ManualClock() });
+        const connections: Promise<unknown>[] = [];
+        let begin: () => void = () => undefined;
+        const all = new Promise<void>((resolve) => {
+          begin = resolve;
+        });
+        const ready = (connected: Promise<unknown>): Promise<void> => {
+          connections.push(connected);
+          if (connections.length === 2 * LIMIT) void Promise.all(connections).then(acceptAll).then(begin);
+          return all;
+        };
+        const clients = Array.from({ length: 2 * LIMIT }, async (_, i) => {
+          const from = `127.0.0.${1 + (i % addresses)}`;
+          const first = await visit(t, served, ready, from);
+          return [first, await visit(t, served, undefined, from)];
+        });
+        const outcomes = (await Promise.all(clients)).flat();
+        t.match(count(outcomes, served), { served: 4 * LIMIT, reset: 0, silent: 0 });
+      },
+    );
 
   t.test(`${name}: clients beyond the places wait, then they are refused with an answer`, async (t) => {
     const clock = new ManualClock();
@@ -116,3 +127,31 @@ for (const [name, [serve]] of Object.entries(SERVED)) {
     t.match(count(closed, served), { refused: closed.length, reset: 0, silent: 0 });
   });
 }
+
+t.test(
+  'pages: a kept connection whose next request waits for its turn is refused with an answer',
+  async (t) => {
+    const clock = new ManualClock();
+    let time = 0;
+    const turns: (() => void)[] = [];
+    const fairShare = new FairShare({ now: () => time, nextTurn: (turn) => void turns.push(turn) });
+    const { port } = await servePages(t, {
+      connections: { maxConnections: 1, clock },
+      fairShare,
+      routes: (app) => void app.get('/', (_request, reply) => sendLine(reply, 200, 'a page')),
+    });
+    const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const kept = await dial(t, port);
+    await ask(kept, request, /a page\n$/);
+    // Others have used up this turn of the event loop, and the next one does not come.
+    time = 1000;
+    const closed = ask(kept, request, /^HTTP.1\.1 503 .*\n$/s);
+    await dial(t, port);
+    let text: unknown;
+    void closed.then((answer) => {
+      text = answer;
+    });
+    await passTime(clock, 100, () => text !== undefined);
+    t.match(text, /there are too many connections/);
+  },
+);

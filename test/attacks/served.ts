@@ -47,7 +47,8 @@ async function gatherd(t: Test, { waitMs, ...limits }: ServedLimits): Promise<Se
 
 async function broker(t: Test, { waitMs, ...limits }: ServedLimits): Promise<Served> {
   const fixture = await openBroker(t, { points: [] });
-  const server = await serveBroker(t, fixture, { ...limits, admissionWaitMs: waitMs });
+  // Its refusals are answers here; none is held back.
+  const server = await serveBroker(t, fixture, { ...limits, admissionWaitMs: waitMs, refusalHoldMs: 0 });
   return {
     port: server.address.port,
     request: '#USER #END (\r\n',
