@@ -21,8 +21,19 @@ const SENT: Readonly<Record<string, readonly string[]>> = {
 /** Bytes of the longest sentence that is sent. */
 const MAX_SENTENCE = 2000;
 
+/** The first bytes of clients of other protocols, which proxies and scanners send to any port. */
+const FOREIGN: Readonly<Record<string, Flood>> = {
+  'hellos of TLS': { text: '\x16\x03\x01\x00\x10\x01\x00\x00\x0c\x03\x03\0\0\0\0\0\0\0\0\0\0' },
+  'prefaces of HTTP/2': { text: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
+  'lines of a proxy': { text: 'PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n' },
+  'heads of a proxy in bytes': { text: '\r\n\r\n\0\r\nQUIT\n\x20\0\0\0' },
+  'greetings of SSH': { text: 'SSH-2.0-x\r\n' },
+  'mixed zero bytes and line ends': { text: '\0\r\n\0\n\r' },
+};
+
 /** Input of which an engine of lines makes nothing, or nothing yet. */
 const NOTHING: Readonly<Record<string, Flood>> = {
+  ...FOREIGN,
   'empty lines': { text: '\n' },
   'empty lines with CR': { text: '\r\n' },
   'bare CR': { text: '\r' },
@@ -54,6 +65,7 @@ const HOST = 'Host: localhost\r\n';
 /** Floods of HTTP: RFC 9112 allows each of them. */
 export const HTTP_FLOODS: ReadonlyMap<string, Flood> = new Map(
   Object.entries({
+    ...FOREIGN,
     'empty lines before a request': { text: '\r\n' },
     'empty lines after a request': { head: `GET / HTTP/1.1\r\n${HOST}\r\n`, text: '\r\n' },
     'unknown paths': { text: `GET /nothing HTTP/1.1\r\n${HOST}\r\n` },
