@@ -59,8 +59,8 @@ export interface CollectOptions
    */
   readonly trustOrder?: boolean;
   /**
-   * Seconds an Update-Time may be ahead of our clock and still move {@link CollectedTotals.next}. Default 86
-   * 400.
+   * Seconds an Update-Time may be ahead of our clock and still move {@link CollectedTotals.next}, as far as the
+   * present: the other clock may be set back, and changes until then would be left out. Default 86 400.
    */
   readonly maxAheadSeconds?: number;
   /** Returns the time in seconds since 1970. Default: the system clock. */
@@ -117,8 +117,8 @@ export interface CollectedTotals {
   /** Whether everything was received. */
   readonly complete: boolean;
   /**
-   * The `since` of the next collection: the latest Update-Time received, once the collection is complete; until
-   * then the `since` of this one (GATHERD-13.6). After a transfer that was resumed in the middle, the latest
+   * The `since` of the next collection: the latest Update-Time received that is not in the future, once the collection
+   * is complete; until then the `since` of this one (GATHERD-13.6). After a transfer that was resumed in the middle, the latest
    * time before the break: only the first request reports deletions (GATHERD-4.9).
    */
   readonly next: UnixSeconds;
@@ -260,7 +260,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
       after: resume.resumed ? undefined : this.#options.after,
       signal,
     };
-    const latest = now() + maxAheadSeconds;
+    const present = now();
+    const latest = present + maxAheadSeconds;
     for await (const change of client.changes(request)) {
       this.#accepted ||= client.changesAccepted;
       this.#numbered = client.isNumbered;
@@ -268,7 +269,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       // A resumed transfer does not report deletions: the next collection requests them.
       const movesNext =
         !(resume.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
-      if (movesNext) this.#newest = Math.max(this.#newest, updateTime);
+      if (movesNext) this.#newest = Math.max(this.#newest, Math.min(updateTime, present));
       const isOrdered = !this.#numbered && (trustOrder || this.#accepted);
       if (resume.repeats(change.kind, change.object, updateTime, isOrdered)) {
         this.#repeated += 1;

@@ -41,6 +41,8 @@ export interface BrokerOptions {
   readonly openIndexer?: OpenOwnIndexer;
   /** The clock, for tests. */
   readonly now?: () => UnixSeconds;
+  /** The clock that cannot be set, for tests. Default: that of the process. */
+  readonly monotonicMs?: () => number;
 }
 
 /** BRK-6.5: returns the debug section of the configured indexer; that of a module is the embedded engine's. */

@@ -8,6 +8,7 @@ import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import type { Debug, Logger } from '../host/index.js';
 import { PasswordThrottle } from '../web/password-throttle.js';
+import { SetBackWatch } from './admin/clock-watch.js';
 import type { CurrentConfig } from './admin/current-config.js';
 import type { EventLog } from './admin/event-log.js';
 import type { IndexKeeper } from './admin/index-keeper.js';
@@ -100,8 +101,15 @@ export class Broker implements AsyncDisposable, BrokerParts {
     this.queries = new QueryService({ ...parts, urls: this.urls, onFailure });
     this.bulk = new BulkTransfers({ ...parts, onFailure });
     this.maintenance = new Maintenance(parts);
-    const { limits, points } = options;
-    this.collections = new CollectionRunner({ ...parts, maintenance: this.maintenance, limits, points });
+    const { limits, monotonicMs, points } = options;
+    const setBackWatch = new SetBackWatch(monotonicMs);
+    this.collections = new CollectionRunner({
+      ...parts,
+      maintenance: this.maintenance,
+      setBackWatch,
+      limits,
+      points,
+    });
     this.shutdownRequested = new Promise((resolve) => {
       this.#requestShutdown = resolve;
     });

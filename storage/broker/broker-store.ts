@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
-import { isPlausiblePresent, MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
+import { isPlausiblePresent, MAX_AHEAD, MONTH, type UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
 import type { LevelOptions } from '../level/level.js';
 import { openRows } from '../place/open-rows.js';
@@ -45,7 +45,7 @@ import {
 import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { RegistryRows } from './registry-rows.js';
-import { type RepairedTimes, repairTimes, resetPoints } from './repair-times.js';
+import { doubtTimes, type RepairedTimes, repairTimes, resetPoints } from './repair-times.js';
 import {
   BROKER_COUNTERS,
   CHANGES,
@@ -251,9 +251,31 @@ export class BrokerStore implements AsyncDisposable {
     return repairTimes((work) => this.#change(work), now);
   }
 
+  /**
+   * The clock was set back since `lastRight`: the times after it decide nothing, and the next collection requests
+   * everything from points without numbers (GATHERD-6.13).
+   */
+  doubtTimes(lastRight: UnixSeconds): Promise<RepairedTimes> {
+    return doubtTimes((work) => this.#change(work), lastRight);
+  }
+
   /** Number of objects that {@link expire} would remove. */
   countExpired(now: UnixSeconds): Promise<number> {
     return countRows(this.#database, expiredRange(now));
+  }
+
+  /**
+   * The time after which changes must be sent to a peer that has those up to `since` (BT-4). One that the clock said
+   * before it was set back comes again: the changes in between have earlier times than those that the peer has.
+   *
+   * @param moment see {@link moment}
+   */
+  sentSince(since: UnixSeconds, moment: UnixSeconds): UnixSeconds {
+    const { setBackTo, setBackFrom } = this.#counters;
+    if (since <= setBackTo || since > setBackFrom) return since;
+    // Long after that, and as long as the times of then are in the future, the peer has got `since` after it.
+    const isRecent = moment < setBackTo + MONTH;
+    return isRecent || moment > setBackFrom || since > moment ? setBackTo - 1 : since;
   }
 
   /** Time of the last change by the store's clock; 0 before the first. */

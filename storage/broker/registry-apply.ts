@@ -222,7 +222,9 @@ function update(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Out
     if (old !== undefined) removeAndRecord(rows, old);
     return 'duplicates';
   }
-  rows.put({ ...entry, oid: old?.oid ?? rows.newOid() }, bytes);
+  // GATHERD-13.10: when that time has come, the clock that said it may have been set back long ago.
+  const arrivalTime = entry.arrivalTime === true || (!change.relayed && entry.updateTime > rows.now);
+  rows.put({ ...entry, arrivalTime, oid: old?.oid ?? rows.newOid() }, bytes);
   return old === undefined ? 'added' : 'updated';
 }
 
@@ -248,7 +250,7 @@ function winsByArrival(rows: RegistryRows, old: RegistryEntry, change: ParsedCha
 /** Whether the order of arrival decides, not that of the times. */
 function isDecidedByArrival(old: RegistryEntry, { relayed, numbered, options }: ParsedChange): boolean {
   const { source = 0, arrivalTime = false } = old;
-  return !relayed && ((numbered && options.others?.has(source) !== true) || arrivalTime);
+  return !relayed && (numbered || arrivalTime) && options.others?.has(source) !== true;
 }
 
 /** Stores a version under the time after that of the former one, so that every Broker takes it for newer. */

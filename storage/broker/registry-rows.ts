@@ -190,7 +190,15 @@ export class RegistryRows implements AsyncDisposable {
 
   /** Sets the store's clock back to a time that is right. */
   setClock(lastChange: UnixSeconds): void {
-    this.#counters = { ...this.#counters, lastChange };
+    const { lastChange: from, setBackTo, setBackFrom } = this.#counters;
+    // Peers may have times of an earlier such interval, too.
+    const overlaps = setBackFrom >= lastChange;
+    this.#counters = {
+      ...this.#counters,
+      lastChange,
+      setBackTo: overlaps ? Math.min(setBackTo, lastChange) : lastChange,
+      setBackFrom: Math.max(setBackFrom, from),
+    };
   }
 
   newOid(): number {

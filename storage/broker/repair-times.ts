@@ -16,6 +16,9 @@ export interface RepairedTimes {
   readonly points: number;
 }
 
+/** Since this time a peer sends everything, with the deletions that it leaves out since 0 (GATHERD-6.11, BT-22). */
+const EVERYTHING = 1;
+
 /** Rows of one batch. */
 const BATCH = 250;
 
@@ -50,6 +53,31 @@ export async function repairTimes(change: Change, now: UnixSeconds): Promise<Rep
   return { objects, removals, points: await change((rows) => resetPoints(rows, latest)) };
 }
 
+/**
+ * After the clock was set back, times since `lastRight` are doubtful, although they may be past by now: of such
+ * objects the order of arrival decides, and everything is requested from points without numbers.
+ */
+export async function doubtTimes(change: Change, lastRight: UnixSeconds): Promise<RepairedTimes> {
+  let objects = 0;
+  for (let last: Uint8Array | undefined, count = -1; count !== 0; ) {
+    count = await change(async (rows) => {
+      const keys = await rows.before.pageOfKeys(after(TABLE.times, lastRight), { limit: BATCH, after: last });
+      last = keys.at(-1);
+      const entries = await rows.loadEntries(keys.map(keyOid));
+      const doubtful = entries.filter(({ arrivalTime = false }) => !arrivalTime);
+      await rows.loadObjects(doubtful.map(({ oid }) => oid));
+      for (const entry of doubtful) {
+        const bytes = rows.object(entry.oid);
+        if (bytes !== undefined) rows.put({ ...entry, arrivalTime: true }, bytes, true);
+      }
+      objects += doubtful.length;
+      return keys.length;
+    });
+  }
+  const points = await change((rows) => resetPoints(rows, lastRight, Number.POSITIVE_INFINITY));
+  return { objects, removals: 0, points };
+}
+
 async function repairObjects(rows: RegistryRows, oids: readonly number[], latest: number): Promise<number> {
   const entries = await rows.loadEntries(oids);
   await rows.loadObjects(oids);
@@ -70,16 +98,19 @@ async function repairObjects(rows: RegistryRows, oids: readonly number[], latest
 /**
  * GATHERD-13.6: forgets the times of collection points after `latest`: one of the future would exclude every
  * change until then. Returns their number.
+ *
+ * @param numbered the latest time of points with numbers
  */
-export async function resetPoints(rows: RegistryRows, latest: number): Promise<number> {
+export async function resetPoints(rows: RegistryRows, latest: number, numbered = latest): Promise<number> {
   const points = new Table(rows.before, POINTS);
   let reset = 0;
   for await (const keys of points.keyPages()) {
     const states = await points.getMany(keys);
     for (const [i, key] of keys.entries()) {
       const state = states[i];
-      if (state === undefined || state.last <= latest) continue;
-      rows.change(POINTS.put(key, { last: 0, origin: '', sequence: 0 }));
+      if (state === undefined || state.last <= (state.origin === '' ? latest : numbered)) continue;
+      if (state.last <= EVERYTHING && state.origin === '') continue;
+      rows.change(POINTS.put(key, { last: EVERYTHING, origin: '', sequence: 0 }));
       reset++;
     }
   }

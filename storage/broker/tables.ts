@@ -48,6 +48,8 @@ export const BROKER_COUNTERS = new SingleRow<BrokerCounters>('counters', rowCode
   trimmed: 0,
   lastChange: 0,
   removals: 0,
+  setBackTo: 0,
+  setBackFrom: 0,
 });
 
 /** The Registry's entries, by OID. */

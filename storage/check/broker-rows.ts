@@ -176,6 +176,8 @@ export async function mendBrokerRows(level: Level): Promise<{ objects: number; d
     trimmed: sequence,
     nextOid,
     lastChange: before.lastChange,
+    setBackTo: before.setBackTo,
+    setBackFrom: before.setBackFrom,
   };
   const points: RowChange[] = [];
   for await (const keys of new Table(level, POINTS).keyPages())

@@ -387,6 +387,9 @@ export interface BrokerCounters {
   /** Time of the last change by the store's clock; 0 = there was none. */
   readonly lastChange: UnixSeconds;
   readonly removals: number;
+  /** The times to and from which the store's clock was set back; 0 if it never was. */
+  readonly setBackTo: UnixSeconds;
+  readonly setBackFrom: UnixSeconds;
 }
 
 /** The Registry's record of an object. */

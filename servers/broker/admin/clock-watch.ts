@@ -26,3 +26,30 @@ export class ClockWatch {
     return isBelieved;
   }
 }
+
+/** The clock of a process that was set back by less is that of a machine that keeps time. */
+const MIN_SET_BACK = 30;
+
+/** Notices between two collections that the clock was set back, though no stored time is in the future any more. */
+export class SetBackWatch {
+  readonly #monotonicMs: () => number;
+  #last: { readonly time: UnixSeconds; readonly monotonicMs: number } | undefined;
+
+  constructor(monotonicMs: () => number = () => performance.now()) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /**
+   * Called with the time of each collection.
+   *
+   * @returns what the time of the last collection was by the clock of now, if the clock was set back since
+   */
+  lastRightTime(time: UnixSeconds): UnixSeconds | undefined {
+    const monotonicMs = this.#monotonicMs();
+    const last = this.#last;
+    this.#last = { time, monotonicMs };
+    if (last === undefined) return undefined;
+    const lastTime = Math.floor(time - (monotonicMs - last.monotonicMs) / 1000);
+    return last.time - lastTime >= MIN_SET_BACK ? lastTime : undefined;
+  }
+}

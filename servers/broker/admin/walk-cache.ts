@@ -27,7 +27,8 @@ export class WalkCache<T> {
     const latest = this.#latest;
     if (latest !== undefined) {
       const isCurrent = latest.sequence === this.#store.lastSequence;
-      if (isCurrent || now - latest.at < MAX_AGE_SECONDS) return latest.value;
+      // A value of the future is from before the clock was set back.
+      if (now >= latest.at && (isCurrent || now - latest.at < MAX_AGE_SECONDS)) return latest.value;
     }
     this.#running ??= this.#walk(now).finally(() => {
       this.#running = undefined;

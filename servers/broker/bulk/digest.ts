@@ -118,10 +118,10 @@ export class DigestCache {
 
 /**
  * Whether objects have expired since. The minimum age prevents a walk for each of many objects that expire one
- * by one.
+ * by one. After the clock was set back, objects that had expired are valid again.
  */
 function isOutdated({ takenAt, validUntil }: DigestSnapshot, now: UnixSeconds): boolean {
-  return now > validUntil && now - takenAt >= MAX_AGE_SECONDS;
+  return now < takenAt || (now > validUntil && now - takenAt >= MAX_AGE_SECONDS);
 }
 
 async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<DigestSnapshot> {

@@ -55,6 +55,8 @@ interface Recording {
 interface Ready {
   readonly recording: Recording;
   readonly sequence: number;
+  /** The seconds at which exactly its objects are valid; after the clock was set back others are, too. */
+  readonly from: UnixSeconds;
   readonly until: UnixSeconds;
 }
 
@@ -85,7 +87,9 @@ export class ReadyObjects implements AsyncDisposable {
   ): AsyncGenerator<BulkPage, void, undefined> {
     const { store, now } = this.#options;
     const ready = this.#ready;
-    if (ready !== undefined && store.lastSequence === ready.sequence && now() < ready.until) {
+    const time = now();
+    const isValid = ready !== undefined && time >= ready.from && time < ready.until;
+    if (isValid && store.lastSequence === ready.sequence) {
       yield* this.#read(ready.recording, request);
       return;
     }
@@ -109,7 +113,8 @@ export class ReadyObjects implements AsyncDisposable {
     let recording: Recording | undefined;
     try {
       const sequence = store.lastSequence;
-      const until = await store.nextExpiry(now());
+      const from = now();
+      const until = await store.nextExpiry(from);
       const file = await openNameless(directory).catch(() => undefined);
       if (file !== undefined)
         recording = { file, bytes: 0, objects: 0, crcs: [], readers: 0, replaced: false };
@@ -121,7 +126,7 @@ export class ReadyObjects implements AsyncDisposable {
         yield page;
       }
       if (recording === undefined || store.lastSequence !== sequence || this.#closed) return;
-      await this.#replace({ recording, sequence, until });
+      await this.#replace({ recording, sequence, from, until });
       recording = undefined;
     } finally {
       this.#isRecording = false;

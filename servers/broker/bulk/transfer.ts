@@ -103,7 +103,7 @@ export class BulkTransfers implements AsyncDisposable {
     const matching =
       query.kind === 'all' ? undefined : await findMatching(query, flags, this.#parts, request);
     if (matching !== undefined && 'refused' in matching) return matching;
-    const { since } = flags;
+    const since = flags.since === undefined ? undefined : this.#parts.store.sentSince(flags.since, moment);
     return new Transfer({ ...this.#parts, ready: this.#ready, request, moment, since, matching });
   }
 

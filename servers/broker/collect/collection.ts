@@ -7,9 +7,10 @@ import {
   parseCollectionConf,
 } from '../../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
+import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 import { type ApplyCounts, addCounts, NO_COUNTS } from '../../../storage/index.js';
 import type { Logger } from '../../host/index.js';
+import type { SetBackWatch } from '../admin/clock-watch.js';
 import { changeObserver } from '../admin/event-log.js';
 import type { Maintenance } from '../admin/maintenance.js';
 import type { BrokerParts } from '../admin/parts.js';
@@ -39,6 +40,7 @@ export interface CollectionReport {
 /** The resources of a collection. */
 export interface CollectionContext extends BrokerParts {
   readonly maintenance: Pick<Maintenance, 'clean' | 'collected'>;
+  readonly setBackWatch: SetBackWatch;
   /** Collection points instead of those in `Collection-File`. */
   readonly points: readonly CollectionPoint[] | undefined;
   /** Limits that precede those of the configuration. */
@@ -240,5 +242,9 @@ async function receive(
     signal,
   });
   for await (const change of transfer) await applier.receive(change);
-  return transfer.totals.next;
+  const { next } = transfer.totals;
+  const now = context.now();
+  // After a time ahead of ours the other clock may be set back, and what changes until then would be left out. One that
+  // is far ahead is that of a wrong clock, by which objects had expired: the next collection requests everything.
+  return next !== undefined && next > now && next <= now + MAX_AHEAD ? now : next;
 }

@@ -77,7 +77,7 @@ async function receiveAll(
   const { arrived } = applier.tally;
   const next = await receive(point, from, applier);
   const isNumbered = (next.mark?.sequence ?? 0) > 0;
-  if (from.since === 0 || arrived.received > 0 || isNumbered)
+  if (from.since <= 1 || arrived.received > 0 || isNumbered)
     return { ...next, last: Math.max(last, next.last) };
   return receive(point, { since: 0, after: undefined }, applier);
 }

@@ -155,9 +155,55 @@ t.test('an old gatherd whose times went back is asked for everything', async (t)
   await broker.collections.run();
   t.same(
     server.commands.filter((line) => line.startsWith('SEND-UPDATE')),
-    ['SEND-UPDATE 0', `SEND-UPDATE ${NOW + HOUR}`, 'SEND-UPDATE 0'],
+    ['SEND-UPDATE 0', `SEND-UPDATE ${NOW}`, 'SEND-UPDATE 0'],
   );
   t.same(await findUrls(broker, 'second'), ['http://h.test/a'], 'a time of the future does not win');
+});
+
+t.test('an old gatherd whose clock jumps, alone or with that of the Broker', async (t) => {
+  for (const who of ['the gatherd', 'both'] as const)
+    for (const jump of JUMPS) {
+      const name = `${who}, ${jump} s`;
+      const server = await startScripted(t, []);
+      const clock = new Clock();
+      let monotonicMs = 0;
+      const { broker } = await openBroker(t, {
+        points: [server.point(1)],
+        now: clock.read,
+        monotonicMs: () => monotonicMs,
+      });
+      const documents = new Map<string, { updateTime: number; text: string }>();
+      const put = (path: string, time: number, title: string): void => {
+        documents.set(path, {
+          updateTime: time,
+          text: soif(urlOf(path), {
+            Title: title,
+            'Update-Time': String(time),
+            'Time-to-Live': String(30 * YEAR),
+            'Gatherer-Name': 'Old',
+            'Gatherer-Host': 'old.test',
+            'Gatherer-Version': '1.5',
+          }),
+        });
+        server.documents = [...documents.values()];
+      };
+      const set = (seconds: number, wrong: number): number => {
+        clock.now = START + seconds + (who === 'both' ? wrong : 0);
+        monotonicMs = seconds * 1000;
+        return START + seconds + wrong;
+      };
+      for (const path of ['changed', 'same', 'late']) put(path, set(0, 0), 'first');
+      await broker.collections.run();
+      put('changed', set(MINUTE, jump), 'second');
+      await broker.collections.run();
+      // Both clocks are right again, and it changes before and after the time that was wrong.
+      put('changed', set(MINUTE + 30, 0), 'third');
+      put('late', set(3 * HOUR, 0), 'fourth');
+      await broker.collections.run();
+      t.same(await findUrls(broker, 'third'), [urlOf('changed')], `${name}: changed before`);
+      t.same(await findUrls(broker, 'fourth'), [urlOf('late')], `${name}: changed after`);
+      t.equal(broker.store.count, 3, `${name}: nothing is lost`);
+    }
 });
 
 t.test('two Brokers converge although the clock of one jumps', async (t) => {
