@@ -75,7 +75,10 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
       rootNodes.push(...roots);
       leafNodes.push(...leaves);
-      warnings.push(...parsed.warnings, ...lifeWarnings(parsed.config, root.file));
+      warnings.push(
+        ...parsed.warnings,
+        ...lifeWarnings(parsed.config, root.file, intervalOf(parsed.config, limits)),
+      );
     } else {
       rootNodes.push(createRootNode(root.url, limits));
       if (root.isDirectory) directories.push(root.url);
@@ -83,6 +86,14 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
   }
   base ??= parse(ownConfiguration(limits), 'command line').config;
   return { config: { ...base, rootNodes, leafNodes }, warnings, directories };
+}
+
+/** The time between two rounds, if it is longer than the Refresh-Rate of a file. */
+function intervalOf(
+  config: GathererConfig,
+  { refreshRate: every = 0 }: RootLimitOptions,
+): Parameters<typeof lifeWarnings>[2] {
+  return every > config.refreshRate ? { seconds: every, name: 'the time between two rounds' } : undefined;
 }
 
 /**

@@ -170,6 +170,8 @@ export class Gatherer implements AsyncDisposable {
   /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
   readonly #order: CrawlOrderConfig | undefined;
   readonly #gate: CommitGate;
+  /** When the last {@link run} began; undefined before the first. */
+  #begun: UnixSeconds | undefined;
   readonly #resources: CloseStack;
 
   private constructor(
@@ -319,6 +321,7 @@ export class Gatherer implements AsyncDisposable {
       documentChannel.publish(event);
       onDocument(event);
     });
+    this.#begun = await state.begin(this.#now());
     await this.#warnOfShortLives(state);
     this.options.onControl?.(job.controller, job.consoleUrl);
     const end = await job.run(signal);
@@ -414,7 +417,7 @@ export class Gatherer implements AsyncDisposable {
 
   /** G-92, G-99: marks the run as finished and removes its cache. */
   async #finish(state: RunState): Promise<void> {
-    await state.markDone();
+    await state.markDone(this.#now());
     const { directory, keepTemporaryFiles = false } = this.options;
     if (!this.config.keepCache && !keepTemporaryFiles) await removeDiskCache(this.config, directory);
   }
@@ -424,7 +427,7 @@ export class Gatherer implements AsyncDisposable {
    */
   async publish(): Promise<number> {
     const { onProblem = () => undefined } = this.options;
-    await expireSummaries(this.store, this.#now(), onProblem);
+    await expireSummaries(this.store, this.#now(), onProblem, this.#begun);
     return this.#publish();
   }
 

@@ -15,7 +15,6 @@ const WAIT: Readonly<Record<string, string>> = {
   'clients/fetch/http-fetcher.ts': 'the date of a request',
   'clients/fetch/own-fetcher.ts': 'the date of a request',
   'servers/cli/gatherer/actions/gatherer.ts': 'the date of an export',
-  'servers/cli/run/run-rounds.ts': 'the date of the next round; the wait is never longer than the period',
   'servers/crawler/actions/action-directory.ts': 'the name of a file that is done',
   'servers/crawler/controller.ts': 'the date of an event',
   'servers/crawler/disposition.ts': 'the difference between both clocks',

@@ -24,7 +24,7 @@ export class Runs {
   }
 
   async run(
-    options: Partial<GathererOptions> = {},
+    { signal = never, ...options }: Partial<GathererOptions> & { readonly signal?: AbortSignal } = {},
     afterRun: (gatherer: Gatherer) => Promise<void> = async () => undefined,
   ): Promise<GatherReport> {
     const name = this.variables.includes('Gatherer-Name:') ? '' : 'Gatherer-Name: Test\n';
@@ -38,7 +38,7 @@ export class Runs {
       now: () => this.now,
       ...options,
     });
-    const report = await gatherer.run(never);
+    const report = await gatherer.run(signal);
     await afterRun(gatherer);
     return report;
   }

@@ -11,7 +11,7 @@ export async function repairStoredTimes(parts: {
   readonly log: Logger;
   readonly now: () => UnixSeconds;
   /** At the start there is no earlier collection. */
-  readonly setBackWatch?: SetBackWatch;
+  readonly setBackWatch?: Pick<SetBackWatch, 'lastRightTime'>;
 }): Promise<void> {
   const { store, log, now, setBackWatch } = parts;
   try {

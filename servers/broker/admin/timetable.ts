@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /** Longest delay of the timer; a longer wait takes several, so that a clock that was set is noticed. */
-const MAX_DELAY_MS = 3600 * 1000;
+const MAX_DELAY_MS = 60_000;
 
 /** An event of the timetable. */
 export interface TimedEvent {

@@ -10,7 +10,6 @@ import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 import { type ApplyCounts, addCounts, NO_COUNTS } from '../../../storage/index.js';
 import type { Logger } from '../../host/index.js';
-import type { SetBackWatch } from '../admin/clock-watch.js';
 import { changeObserver } from '../admin/event-log.js';
 import type { Maintenance } from '../admin/maintenance.js';
 import type { BrokerParts } from '../admin/parts.js';
@@ -40,7 +39,7 @@ export interface CollectionReport {
 /** The resources of a collection. */
 export interface CollectionContext extends BrokerParts {
   readonly maintenance: Pick<Maintenance, 'clean' | 'collected'>;
-  readonly setBackWatch: SetBackWatch;
+  readonly setBackWatch: { lastRightTime(time: UnixSeconds): UnixSeconds | undefined };
   /** Collection points instead of those in `Collection-File`. */
   readonly points: readonly CollectionPoint[] | undefined;
   /** Limits that precede those of the configuration. */

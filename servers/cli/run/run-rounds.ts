@@ -1,4 +1,5 @@
 // The rounds of `harvest run`: each gathers, publishes and collects.
+import { uptime } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDiskFull, KitError, messageOf, StorageError } from '../../../protocols/errors.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
@@ -9,7 +10,7 @@ import type { Logger } from '../../host/logger.js';
 import { GatherProgress } from '../gatherer/gather-progress.js';
 import { printable } from '../output/printable.js';
 
-/** Longest wait at once: the clock may be set, and a machine may sleep. Also Node's timers end at 24 days. */
+/** Longest wait at once: Node's timers end at 24 days, and stand still while the machine sleeps. */
 const MAX_PAUSE_MS = 60_000;
 
 export interface RoundOptions {
@@ -83,10 +84,16 @@ export async function runRound(options: RoundOptions): Promise<Round> {
 }
 
 /**
+ * Milliseconds of a clock that cannot be set and goes on while the machine sleeps. The clock of the system decides
+ * nothing here: set ahead it would begin a round at once, and set back it would put one off.
+ */
+export const roundClock = (): number => uptime() * 1000;
+
+/**
  * Repeats rounds until it is aborted: each begins a period after the beginning of the one before, or at once if
  * that one took longer. An error of one round does not end the servers; the next round tries again.
  *
- * @param begun when the first round began, in milliseconds since 1970
+ * @param begun when the first round began, by {@link roundClock}
  * @param onRound receives each round
  */
 export async function repeatRounds(
@@ -97,8 +104,8 @@ export async function repeatRounds(
   const { signal, print } = options;
   for (
     let next = begun + everyMs;
-    await waitUntil(next, everyMs, signal);
-    next = Math.max(next + everyMs, Date.now())
+    await waitUntil(next, signal);
+    next = Math.max(next + everyMs, roundClock())
   ) {
     try {
       onRound(await runRound(options));
@@ -113,26 +120,19 @@ export async function repeatRounds(
   }
 }
 
-/** Says when a round begins, in the local time of the reader. */
-export function nextRoundText(timeMs: number): string {
-  const time = new Date(Math.max(timeMs, Date.now()));
+/** Says when a round begins, a time of {@link roundClock}, in the local time of the reader. */
+export function nextRoundText(dueMs: number): string {
+  const time = new Date();
+  time.setMilliseconds(time.getMilliseconds() + Math.max(0, dueMs - roundClock()));
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
   return `The next round begins at ${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.\n`;
 }
 
-/**
- * Waits for a round. After the clock was set back it begins no later than the interval says: else it would be
- * put off by as much.
- *
- * @returns false if it was aborted before
- */
-async function waitUntil(timeMs: number, everyMs: number, signal: AbortSignal): Promise<boolean> {
-  let due = timeMs;
+/** Waits for a round. @returns false if it was aborted before */
+async function waitUntil(dueMs: number, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
-    const now = Date.now();
-    due = Math.min(due, now + everyMs);
-    const rest = due - now;
+    const rest = dueMs - roundClock();
     if (rest <= 0) return true;
     await pause(Math.min(rest, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../../protocols/clock.js';
 import { readCookie } from '../../web/cookies.js';
 import { PasswordThrottle } from '../../web/password-throttle.js';
 import { equalSecrets } from '../../web/secrets.js';
@@ -55,7 +57,8 @@ export class ConsoleAccess {
   readonly #tokenThrottle: PasswordThrottle;
   readonly #sessions: LRUCache<string, Session>;
 
-  constructor(password: string, now: () => number = Date.now) {
+  /** @param now milliseconds of a clock that cannot be set: sessions and waits end neither early nor late */
+  constructor(password: string, now: Clock['now'] = monotonicClock.now) {
     this.#password = password;
     this.#throttle = new PasswordThrottle(now);
     this.#tokenThrottle = new PasswordThrottle(now);

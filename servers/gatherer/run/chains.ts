@@ -47,6 +47,8 @@ export interface GathererParts {
   readonly resumedSince: UnixSeconds | undefined;
   /** Seconds between the runs; undefined if that is not known. */
   readonly runInterval: number | undefined;
+  /** Seconds that the last run took. */
+  readonly runDuration: number;
   readonly force: boolean;
   readonly gate: CommitGate;
   readonly now: () => UnixSeconds;
@@ -78,7 +80,8 @@ export function gathererProcessors(
         refreshRate,
         timeToLive,
         minTimeToLive: () => parts.minTimeToLive.seconds,
-        runInterval: Math.min(parts.runInterval ?? refreshRate, refreshRate),
+        // An object that is kept must also live until this run publishes it.
+        runInterval: Math.max(Math.min(parts.runInterval ?? refreshRate, refreshRate), parts.runDuration),
         rulesDigest,
         now,
       }),

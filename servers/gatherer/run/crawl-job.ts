@@ -232,6 +232,7 @@ export async function openCrawlJob(
       rootLimits: roots,
       repeatedSince: enumerations.all.length > 1 ? await state.begin(options.now()) : undefined,
       runInterval: await state.interval(),
+      runDuration: await state.duration(),
       resumedSince: resumed ? await state.begin(options.now()) : undefined,
       robotsAgent: network.robotsAgent,
       minTimeToLive: scoped.minTimeToLive,

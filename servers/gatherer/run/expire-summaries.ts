@@ -16,13 +16,19 @@ const USUAL_GAP = 2 * 86_400;
 /**
  * Deletes the expired objects (G-103) and the tombstones that no Broker needs.
  *
+ * Objects that the run has fetched or found unchanged stay, also if they do not live until its end: without them less
+ * would be published than there is.
+ *
  * After a longer time than objects live, most of which no run could refresh, the clock may be wrong: then they
  * stay until the next time, with a warning.
+ *
+ * @param begun when the run began; infinity if there was none
  */
 export async function expireSummaries(
   store: GathererStore,
   now: UnixSeconds,
   onProblem: (problem: Error) => void,
+  begun: UnixSeconds = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const { seconds: shortest } = await MinTimeToLive.read(store.meta);
   const last = await store.meta.get(LAST);
@@ -30,7 +36,8 @@ export async function expireSummaries(
   await store.batch().putMeta(LAST, now).deleteMeta(HELD).commit();
   if (!wasHeld && last !== undefined && now - Number(last) > Math.max(2 * shortest, USUAL_GAP)) {
     let expired = 0;
-    for await (const page of expiredSummaries(store, now, shortest)) expired += page.length;
+    for await (const page of expiredSummaries(store, now, Math.min(now - shortest, begun)))
+      expired += page.length;
     const { count } = store.summaries;
     if (expired >= MIN_HELD && expired > count / 2) {
       onProblem(
@@ -43,7 +50,7 @@ export async function expireSummaries(
     }
   }
   await store.purgeTombstones(now);
-  for await (const page of expiredSummaries(store, now, shortest)) {
+  for await (const page of expiredSummaries(store, now, Math.min(now - shortest, begun))) {
     const batch = store.batch();
     for (const { url, updateTime } of page)
       batch.deleteSummary(url, updateTime).deleteDocument(url).dropReferences(url);
@@ -55,17 +62,19 @@ export async function expireSummaries(
 const MIN_HELD = 3;
 
 /**
- * Rows are ordered by Update-Time. An object that was updated within the shortest time to live cannot have
- * expired.
+ * Rows are ordered by Update-Time.
+ *
+ * @param before objects that were updated at this time or later stay; within the shortest time to live none can have
+ *   expired
  */
 async function* expiredSummaries(
   store: GathererStore,
   now: UnixSeconds,
-  shortest: number,
+  before: UnixSeconds,
 ): AsyncGenerator<readonly Summary[], void, undefined> {
   for await (const page of store.summaries.iterate()) {
-    if (page[0]!.updateTime >= now - shortest) return;
-    const expired = page.filter((summary) => hasExpired(summary, now));
+    if (page[0]!.updateTime >= before) return;
+    const expired = page.filter((summary) => summary.updateTime < before && hasExpired(summary, now));
     if (expired.length > 0) yield expired;
   }
 }

@@ -73,6 +73,9 @@ const BEGIN = 'run.begin';
 /** Seconds between the runs. */
 const INTERVAL = 'run.interval';
 
+/** Seconds that the last finished run took. */
+const DURATION = 'run.duration';
+
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
   readonly #store: GathererStore;
@@ -123,6 +126,11 @@ export class RunState {
     return seconds === undefined ? undefined : Number(seconds);
   }
 
+  /** Seconds that the last finished run took; 0 before the first. */
+  async duration(): Promise<number> {
+    return Number((await this.#store.meta.get(DURATION)) ?? 0);
+  }
+
   /** The seeds that were added while the run went on, with their logins. */
   async addedSeeds(): Promise<string[]> {
     const { meta } = this.#store;
@@ -142,8 +150,10 @@ export class RunState {
   }
 
   /** Marks the run as finished. */
-  async markDone(): Promise<void> {
-    await this.#store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
+  async markDone(now: UnixSeconds): Promise<void> {
+    const duration = Math.min(MONTH, Math.max(0, now - (await this.begin(now))));
+    const batch = this.#store.batch().putMeta('run.state', 'done').putMeta(DURATION, duration);
+    await batch.deleteMeta('run.nodes').commit({ sync: true });
   }
 }
 

@@ -62,6 +62,96 @@ t.test('G-103: other lives and other intervals', async (t) => {
   }
 });
 
+t.test(
+  'G-103: a run that takes longer than objects live publishes all, several sources included',
+  async (t) => {
+    await using first = await Site.start(five());
+    await using second = await Site.start({
+      '/6.html': page('Page 6', ['/7.html']),
+      '/7.html': page('Page 7', []),
+    });
+    for (const [name, hours] of [
+      ['as long as it takes', [0, 12, 24, 36]],
+      ['with jitter, and one that is late', [0, 11.9, 24.2, 60, 72.1]],
+    ] as const) {
+      const runs = await daily(t, first, 2 * HOUR);
+      const nodes = `${runs.nodes}<RootNodes>\n${second.url}/6.html Depth=1\n</RootNodes>\n`;
+      const slow = new Runs(runs.directory, nodes, runs.variables);
+      const counts: number[] = [];
+      const soFar: number[] = [];
+      for (const hour of hours) {
+        slow.now = START + hour * HOUR;
+        const processors = {
+          'post-process': [
+            {
+              name: 'Slow',
+              process: () => {
+                slow.now += HOUR;
+                return 'proceed' as const;
+              },
+            },
+          ],
+        };
+        await slow.run({ processors }, async (gatherer) => {
+          soFar.push(gatherer.store.summaries.count);
+          await gatherer.publish();
+          counts.push(gatherer.store.summaries.count);
+        });
+      }
+      t.same(
+        counts,
+        hours.map(() => 7),
+        name,
+      );
+      t.same(soFar, counts);
+    }
+  },
+);
+
+t.test('G-103: runs at short intervals that take longer than these publish all', async (t) => {
+  await using site = await Site.start(five());
+  const runs = await daily(t, site, 2.3 * HOUR, `Refresh-Rate: ${HOUR}\n`);
+  const counts: number[] = [];
+  const process = (): 'proceed' => {
+    runs.now += HOUR / 2;
+    return 'proceed';
+  };
+  for (let round = 0; round < 5; round++) {
+    await runs.run({ processors: { 'post-process': [{ name: 'Slow', process }] } }, async (gatherer) => {
+      await gatherer.publish();
+      counts.push(gatherer.store.summaries.count);
+    });
+  }
+  t.same(counts, [5, 5, 5, 5, 5]);
+});
+
+t.test('G-103: a run that was interrupted and continues days later publishes all', async (t) => {
+  await using site = await Site.start(five());
+  const runs = await daily(t, site, DAY);
+  t.same(await published(runs, [0, 24]), [5, 5]);
+  runs.now = START + 48 * HOUR;
+  let documents = 0;
+  const stop = new AbortController();
+  const signal = stop.signal;
+  await t.rejects(
+    runs.run({
+      signal,
+      processors: {
+        'post-process': [
+          {
+            name: 'Stop',
+            process: () => {
+              if (++documents === 3) stop.abort();
+              return 'proceed' as const;
+            },
+          },
+        ],
+      },
+    }),
+  );
+  t.same(await published(runs, [24 * 5, 24 * 6]), [5, 5]);
+});
+
 t.test('G-108: an object that outlives the next run is kept', async (t) => {
   await using site = await Site.start(five());
   const runs = await daily(t, site, 3 * DAY);
@@ -73,10 +163,10 @@ t.test('G-108: an object that outlives the next run is kept', async (t) => {
 
 t.test('G-103: a configuration whose objects do not outlive the Refresh-Rate is warned of', async (t) => {
   const directory = t.testdir({ rules: 'url ~ /./\n\ttime-to-live = "86400"\n' });
-  const warnings = (variables: string): string[] => {
+  const warnings = (variables: string, every?: number): string[] => {
     const file = join(directory, 'my.cf');
     writeFileSync(file, `Gatherer-Name: Test\n${variables}${leafNodes('http://h.example.org/')}`);
-    return configFromRoots([file], {}).warnings.map(({ message }) => message);
+    return configFromRoots([file], { refreshRate: every }).warnings.map(({ message }) => message);
   };
   t.same(warnings(''), [], 'a month and a week');
   t.same(warnings('Time-To-Live: 0\n'), [], 'no end of life');
@@ -88,6 +178,12 @@ t.test('G-103: a configuration whose objects do not outlive the Refresh-Rate is 
     /rules:2: time-to-live: 86400 seconds are not longer than the Refresh-Rate \(604800\)/,
   ]);
   t.same(warnings(`${rules}Refresh-Rate: 43200\n`), []);
+  t.same(warnings(`${rules}Refresh-Rate: 43200\n`, 86_399), [], '--every');
+  t.match(
+    warnings(`${rules}Refresh-Rate: 43200\n`, 86_400),
+    [/rules:2: .* not longer than the time between two rounds \(86400\)/],
+    '--every',
+  );
   const jobs = readJobs([join(directory, 'my.cf')], 'daily');
   t.match(jobs[0]?.warnings, [/rules:2: .* not longer than the time between two runs \(86400\)/], 'schedule');
 });

@@ -26,7 +26,7 @@ import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
 import { reportText } from '../report-text.js';
-import { nextRoundText, type RoundOptions, repeatRounds, runRound } from '../run-rounds.js';
+import { nextRoundText, type RoundOptions, repeatRounds, roundClock, runRound } from '../run-rounds.js';
 
 export interface RunOptions
   extends ConnectionOptions,
@@ -119,7 +119,7 @@ export async function run(
     },
   };
   if (!options.once) print(`${kit.web.url} can be searched while documents are gathered.\n`);
-  const begun = Date.now();
+  const begun = roundClock();
   const first = await runRound(rounds).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
     print('Stopped. The gathered documents are kept; the next run continues.\n');
