@@ -17,6 +17,7 @@ import {
   parseIndexerType,
 } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
+import { PassedClock } from './admin/clock-watch.js';
 import { CurrentConfig } from './admin/current-config.js';
 import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
@@ -62,7 +63,12 @@ export async function openParts(
   opened: CloseStack,
   closing: AbortSignal,
 ): Promise<BrokerParts> {
-  const { config, log, now = systemClock, debug = createDebug(DebugFlags.parse([]), log) } = options;
+  const { config, log, debug = createDebug(DebugFlags.parse([]), log) } = options;
+  const report = (sentence: string): void => log.warn(sentence);
+  const clock =
+    options.now === undefined ? new PassedClock(report) : { read: options.now, witness: () => undefined };
+  const { read: now } = clock;
+  const witness = (newest: UnixSeconds): void => clock.witness(newest);
   const directory = config.brokerDirectory;
   const place = config.storeUrl ?? join(directory, 'store');
   await createDirectory(directory);
@@ -133,9 +139,5 @@ export async function openParts(
       `the disk of ${directory} is full; the broker serves the stored objects, and stores no new ones`,
     );
   await reserve.hold();
-  return { store, indexer, keeper, events, settings, timetable, log, debug, now, closing };
-}
-
-function systemClock(): UnixSeconds {
-  return Math.floor(Date.now() / 1000);
+  return { store, indexer, keeper, events, settings, timetable, log, debug, now, witness, closing };
 }

@@ -46,6 +46,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
   readonly log: Logger;
   readonly debug: Debug;
   readonly now: () => UnixSeconds;
+  readonly witness: (newest: UnixSeconds) => void;
   /** `admin/LOG`. */
   readonly events: EventLog;
   readonly settings: CurrentConfig;
@@ -87,6 +88,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
     this.log = log;
     this.debug = parts.debug;
     this.now = parts.now;
+    this.witness = parts.witness;
     this.events = events;
     this.settings = parts.settings;
     this.timetable = parts.timetable;

@@ -1,5 +1,6 @@
 // One process for the Broker, over its port and its web pages: starting one for each file takes longer than its
 // tests.
+import '../servers/broker/admin/clock-watch.test.js';
 import '../servers/broker/admin/index-repair.test.js';
 import '../servers/broker/query/messages.test.js';
 import '../servers/broker/query/turns.test.js';

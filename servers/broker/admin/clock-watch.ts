@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 
 /** Notices that the clock was set, by the monotonic clock of this process. */
@@ -52,4 +53,57 @@ export class SetBackWatch {
     const lastTime = Math.floor(time - (monotonicMs - last.monotonicMs) / 1000);
     return last.time - lastTime >= MIN_SET_BACK ? lastTime : undefined;
   }
+}
+
+/**
+ * The clock of a Broker: that of the system, until it is set by more than a day while the program runs. Then the time
+ * goes on as it has passed, until what a Gatherer sends agrees with the clock: by a wrong one all objects would have
+ * expired, and everything that is sent, too.
+ */
+export class PassedClock {
+  readonly #system: () => UnixSeconds;
+  readonly #passedMs: () => number;
+  readonly #report: (sentence: string) => void;
+  /** Both clocks when that of the system was last believed. */
+  #from: { readonly time: UnixSeconds; readonly passedMs: number };
+  #isBelieved = true;
+
+  /** @param passedMs a clock that cannot be set and goes on while the machine sleeps */
+  constructor(
+    report: (sentence: string) => void,
+    system: () => UnixSeconds = () => Math.floor(Date.now() / 1000),
+    passedMs: () => number = () => uptime() * 1000,
+  ) {
+    this.#report = report;
+    this.#system = system;
+    this.#passedMs = passedMs;
+    this.#from = { time: system(), passedMs: passedMs() };
+  }
+
+  readonly read = (): UnixSeconds => {
+    const system = this.#system();
+    const passedMs = this.#passedMs();
+    const expected = Math.floor(this.#from.time + (passedMs - this.#from.passedMs) / 1000);
+    if (Math.abs(system - expected) <= MAX_AHEAD) {
+      this.#from = { time: system, passedMs };
+      this.#isBelieved = true;
+      return system;
+    }
+    if (this.#isBelieved)
+      this.#report(
+        `the clock was set to ${dateText(system)}, but it should be ${dateText(expected)}: the Broker goes by that until a Gatherer sends objects of the other date, or the Broker is started again`,
+      );
+    this.#isBelieved = false;
+    return expected;
+  };
+
+  /** Believes the system if a Gatherer does. @param newest the latest Update-Time of a collection */
+  witness(newest: UnixSeconds): void {
+    if (this.#isBelieved || Math.abs(newest - this.#system()) > MAX_AHEAD) return;
+    this.#from = { time: this.#system(), passedMs: this.#passedMs() };
+  }
+}
+
+function dateText(time: UnixSeconds): string {
+  return new Date(time * 1000).toISOString();
 }

@@ -24,6 +24,8 @@ export interface BrokerParts {
   readonly log: Logger;
   readonly debug: Debug;
   readonly now: () => UnixSeconds;
+  /** Called with the latest Update-Time that a point has sent, see {@link PassedClock.witness}. */
+  readonly witness: (newest: UnixSeconds) => void;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;
 }

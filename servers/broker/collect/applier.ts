@@ -45,6 +45,8 @@ export class Applier {
   readonly #known: UnixSeconds;
   #batch: CollectedChange[] = [];
   #bytes = 0;
+  /** The latest Update-Time received. */
+  #newest: UnixSeconds = 0;
   /**
    * Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits
    * gets its error.
@@ -139,6 +141,7 @@ export class Applier {
     await this.#inFlight;
     if (this.#batch.length > 0 || state !== undefined) this.#start(state);
     await this.#inFlight;
+    if (this.#newest > 0) this.context.witness(this.#newest);
   }
 
   /** SOIF-2.9: an object whose URL no reader of ours would get back unchanged is not stored, and named. */
@@ -155,6 +158,7 @@ export class Applier {
     const now = this.context.now();
     const updateTime = change.object.number('Update-Time');
     if (updateTime === undefined) return change;
+    this.#newest = Math.max(this.#newest, updateTime);
     if (updateTime > now + MAX_AHEAD) this.tally.countAhead(change.object.url, updateTime);
     else if (change.expired !== true || !this.#isBehind(updateTime)) return change;
     const renewed = [['Update-Time', String(now)]] as const;

@@ -75,6 +75,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
       spoolDirectory: brokerDirectory,
       applied: () => context.keeper.follow(),
       now: context.now,
+      witness: context.witness,
       signal,
       observe: changeObserver(events, debug),
       onUnwritable: (reason) => {

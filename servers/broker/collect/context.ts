@@ -37,6 +37,8 @@ export interface CollectContext {
    */
   readonly applied: () => Promise<void>;
   readonly now: () => UnixSeconds;
+  /** Called with the latest Update-Time of what was received. */
+  readonly witness: (newest: UnixSeconds) => void;
   /** Called with the outcome of each change. */
   readonly observe: ApplyObserver;
   /** Called for each object that is not stored because of its URL (SOIF-2.9), with a sentence that names it. */
