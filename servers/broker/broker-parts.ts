@@ -66,9 +66,9 @@ export async function openParts(
   const { config, log, debug = createDebug(DebugFlags.parse([]), log) } = options;
   const report = (sentence: string): void => log.warn(sentence);
   const clock =
-    options.now === undefined ? new PassedClock(report) : { read: options.now, witness: () => undefined };
+    options.now === undefined ? new PassedClock(report) : { read: options.now, witness: () => false };
   const { read: now } = clock;
-  const witness = (newest: UnixSeconds): void => clock.witness(newest);
+  const witness = (newest: UnixSeconds): boolean => clock.witness(newest);
   const directory = config.brokerDirectory;
   const place = config.storeUrl ?? join(directory, 'store');
   await createDirectory(directory);

@@ -46,7 +46,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
   readonly log: Logger;
   readonly debug: Debug;
   readonly now: () => UnixSeconds;
-  readonly witness: (newest: UnixSeconds) => void;
+  readonly witness: (newest: UnixSeconds) => boolean;
   /** `admin/LOG`. */
   readonly events: EventLog;
   readonly settings: CurrentConfig;

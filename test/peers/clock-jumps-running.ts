@@ -262,11 +262,12 @@ t.test('each server in its process, with clocks that differ', OPTIONS, async (t)
     for (const pages of [administration, relayAdministration])
       t.equal((await pages.send('open sesame', '127.0.0.1', 'collection')).status, 200);
   };
-  const check = async (what: string): Promise<void> => {
+  /** @param webs pages of the Brokers that have the new edition */
+  const check = async (what: string, webs = [firstWeb, relayWeb]): Promise<void> => {
     const word = editions.next();
     await gather();
     await waitUntil(async () => (await objectsOf(gatherdPort)) === 4);
-    for (const web of [firstWeb, relayWeb]) {
+    for (const web of webs) {
       await waitUntil(async () => {
         if (!(await finds(web, word, site.url))) await collect();
         return await finds(web, word, site.url);
@@ -299,6 +300,8 @@ t.test('each server in its process, with clocks that differ', OPTIONS, async (t)
     );
     await check(`${jump} of ${name}`);
     for (const clock of clocks) clock.set(RIGHT);
+    // A Broker behind another keeps the order of times, and both have repaired theirs: the next edition is newer.
+    if (name === 'all') await check(`after ${jump} of ${name}`, [firstWeb]);
     await check(`after ${jump} of ${name}`);
   }
   for (const server of [refererd, relay, first, gatherd]) await stop(t, server);

@@ -97,10 +97,16 @@ export class PassedClock {
     return expected;
   };
 
-  /** Believes the system if a Gatherer does. @param newest the latest Update-Time of a collection */
-  witness(newest: UnixSeconds): void {
-    if (this.#isBelieved || Math.abs(newest - this.#system()) > MAX_AHEAD) return;
+  /**
+   * Believes the system if a Gatherer does. @param newest the latest Update-Time of a collection
+   *
+   * @returns whether the time is another one now
+   */
+  witness(newest: UnixSeconds): boolean {
+    if (this.#isBelieved || Math.abs(newest - this.#system()) > MAX_AHEAD) return false;
     this.#from = { time: this.#system(), passedMs: this.#passedMs() };
+    this.#isBelieved = true;
+    return true;
   }
 }
 

@@ -25,7 +25,7 @@ export interface BrokerParts {
   readonly debug: Debug;
   readonly now: () => UnixSeconds;
   /** Called with the latest Update-Time that a point has sent, see {@link PassedClock.witness}. */
-  readonly witness: (newest: UnixSeconds) => void;
+  readonly witness: (newest: UnixSeconds) => boolean;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;
 }

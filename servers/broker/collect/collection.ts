@@ -68,14 +68,17 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
     const { brokerDirectory, collectionMaxSize, collectionMaxTime } = settings.value;
     let named = 0;
-    const report = await collect(point, {
+    let isClockSet = false;
+    const pointContext: CollectContext = {
       store: context.store,
       points,
       lastCollections: lastCollectionFile(brokerDirectory),
       spoolDirectory: brokerDirectory,
       applied: () => context.keeper.follow(),
       now: context.now,
-      witness: context.witness,
+      witness: (newest) => {
+        if (context.witness(newest)) isClockSet = true;
+      },
       signal,
       observe: changeObserver(events, debug),
       onUnwritable: (reason) => {
@@ -89,7 +92,14 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
         maxDurationMs: collectionMaxTime * 1000,
         ...context.limits,
       },
-    });
+    };
+    let report = await collect(point, pointContext);
+    if (isClockSet) {
+      // By the former time objects had expired, or came too early: all of them come again.
+      await repairStoredTimes(context);
+      await context.store.resetPoints();
+      report = await collect(point, pointContext);
+    }
     await context.keeper.settle();
     reports.push(report);
     publish({ event: 'point', report });
