@@ -4,6 +4,7 @@ import '../storage/indexers/glimpse-parts.test.js';
 import '../storage/indexers/regexps.test.js';
 import '../storage/indexers/occurrences.test.js';
 import '../storage/indexers/link-texts.test.js';
+import '../storage/indexers/near-words.test.js';
 import '../storage/indexers/opensearch.test.js';
 import '../storage/indexers/text-and-terms.test.js';
 import '../storage/indexers/word-list.test.js';

@@ -4,6 +4,7 @@ import { splitLookup, type WordPosition } from '../query/lookup-words.js';
 import type { Plan } from '../query/matcher.js';
 import { BREAK, PART } from '../query/words.js';
 import { ALL, lettersField, NAME, OWN_FIELDS } from './documents.js';
+import { nearQuery } from './near-words.js';
 
 /** A query of OpenSearch as JSON. */
 export type IndexQuery = Readonly<Record<string, unknown>>;
@@ -27,6 +28,8 @@ const ANYTHING: Bound = { query: undefined, isExact: false, depth: 0, clauses: 0
 const MAX_DEPTH = 15;
 /** OpenSearch refuses queries of more than 1024 clauses. */
 const MAX_CLAUSES = 900;
+/** Clauses of a word with errors. */
+const MAX_NEAR_CLAUSES = 24;
 /** The shortest part of a word that is looked up: shorter ones are in nearly every object. */
 const MIN_PART = 2;
 
@@ -117,7 +120,11 @@ function anyOf(queries: readonly IndexQuery[]): IndexQuery {
 }
 
 function leafBound(leaf: Leaf): Bound {
-  const { lookup, attribute, contentOnly } = leaf;
+  const { lookup, attribute, contentOnly, approximate } = leaf;
+  const near = approximate && fieldsOf(leaf).map((field) => nearQuery(approximate, field));
+  const known = near?.filter((query) => query !== undefined) ?? [];
+  if (near !== undefined && known.length === near.length)
+    return { query: anyOf(known), isExact: false, depth: 3, clauses: MAX_NEAR_CLAUSES * near.length };
   if (lookup.kind === 'all') return ANYTHING;
   const literals = lookup.texts.map((literal) => literalBound(literal, leaf));
   const found = combine(lookup.kind === 'any' ? 'or' : 'and', literals);

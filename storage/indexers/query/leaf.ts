@@ -27,6 +27,16 @@ type Lookup =
   | { readonly kind: 'all' }
   | { readonly kind: 'each' | 'any'; readonly texts: readonly LiteralLookup[] };
 
+/** A word with spelling errors. */
+export interface Approximate {
+  /** One word, folded; without accents if the leaf ignores them. */
+  readonly text: string;
+  /** At least one, and fewer than the word has characters. */
+  readonly errors: number;
+  readonly matchWord: boolean;
+  readonly ignoreCase: boolean;
+}
+
 /** One term or structured term of a query, compiled. */
 export interface Leaf {
   /** Lower-case name of the attribute to test; all attributes if absent (BRK-2.16). */
@@ -40,6 +50,8 @@ export interface Leaf {
   readonly decidedByIndex: boolean;
   /** Decides by single words of the vocabulary, for parts of words and patterns. */
   readonly terms?: TermLookup | undefined;
+  /** Set if the leaf is one word with spelling errors. */
+  readonly approximate?: Approximate | undefined;
   /** Whole words that make an object a better hit; folded. */
   readonly rankWords: readonly string[];
   readonly test: LeafTest;
@@ -206,6 +218,10 @@ function compileLiteral(text: string, options: Matching, withParts: boolean): Co
       lookup,
       decidedByIndex: false,
       terms: letters === 0 ? approximateLookup(folded, approximate.errors, matchWord, ignoreCase) : undefined,
+      approximate:
+        wordsOf(folded)[0]?.text === folded
+          ? { text: folded, errors: approximate.errors, matchWord, ignoreCase }
+          : undefined,
       rankWords,
       test: {
         scope: 'text',
