@@ -18,6 +18,7 @@ const BOUND_AT_START: readonly (keyof BrokerConfig)[] = [
   'storeUrl',
   'openSearchUrl',
   'openSearchIndex',
+  'openSearchAuthority',
   'openSearchLogin',
 ];
 

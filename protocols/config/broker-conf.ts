@@ -140,6 +140,10 @@ const schema = z.object({
     title: 'OpenSearch-Index',
     description: 'alias of the index in OpenSearch; default Broker-Name',
   }),
+  openSearchAuthority: text.optional().meta({
+    title: 'OpenSearch-CA',
+    description: 'file with the certificates that sign those of the nodes; default those of the system',
+  }),
   openSearchLogin: text.optional().meta({
     title: 'OpenSearch-Login',
     description: 'file whose first line is user:password, for OpenSearch',

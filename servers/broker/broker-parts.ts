@@ -25,6 +25,7 @@ import type { BrokerParts } from './admin/parts.js';
 import { repairStoredTimes } from './admin/repair-times.js';
 import { Timetable } from './admin/timetable.js';
 import type { CollectLimits } from './collect/context.js';
+import { openSearchSettings } from './opensearch-settings.js';
 
 /** Options of {@link Broker.open}. */
 export interface BrokerOptions {
@@ -104,12 +105,7 @@ export async function openParts(
         glimpseServerHost: config.glimpseServerHost,
         glimpseServerPort: config.glimpseServerPort,
         maxWork: config.maxWork,
-        openSearch: {
-          urls: config.openSearchUrl,
-          index: config.openSearchIndex ?? config.brokerName,
-          loginFile:
-            config.openSearchLogin === undefined ? undefined : resolve(directory, config.openSearchLogin),
-        },
+        openSearch: openSearchSettings(config),
         onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
       }),
     ),

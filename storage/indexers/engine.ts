@@ -37,6 +37,14 @@ export interface OpenSearchSettings {
   readonly index?: string | undefined;
   /** `OpenSearch-Login`: a file whose first line is `user:password`. */
   readonly loginFile?: string | undefined;
+  /** `OpenSearch-CA`: a file with the certificates that sign those of the nodes. */
+  readonly authorityFile?: string | undefined;
+}
+
+/** What an examination of an engine has found, as a sentence. */
+export interface EngineFinding {
+  readonly status: 'ok' | 'warning' | 'problem';
+  readonly text: string;
 }
 
 /** An engine of this package. Its `open` loads the engine, so that programs that only name it need not. */
@@ -49,6 +57,12 @@ export interface Engine {
   readonly program?: string;
   /** `harvest init` has an option of its name. */
   readonly isChoiceOfInit: boolean;
+  /** Further lines of broker.conf that `harvest init` writes for it. */
+  readonly configuration?: string;
+  /** Looks at what the engine needs outside of the Broker, and changes nothing; for `harvest doctor`. */
+  examine?(
+    options: Pick<OpenIndexerOptions, 'brokerDirectory' | 'openSearch'>,
+  ): Promise<readonly EngineFinding[]>;
   open(options: OpenIndexerOptions): Promise<Indexer>;
 }
 

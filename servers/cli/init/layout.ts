@@ -33,6 +33,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Value of Indexer-Type. */
   readonly indexer: string;
+  /** Further lines of broker.conf for it. */
+  readonly indexerConfiguration?: string;
   /** Debugging messages of the programs (G-159 `-debug`). */
   readonly debug: boolean;
 }
@@ -150,7 +152,7 @@ ${roots.join('\n')}
 `;
 }
 
-function brokerConf(answers: Answers, directory: string, password: string, { indexer }: PlanOptions): string {
+function brokerConf(answers: Answers, directory: string, password: string, options: PlanOptions): string {
   return `# ${answers.name}: the Broker. Each line is a name, blanks, a value.
 Broker-Name ${answers.name}
 Broker-Directory ${directory}
@@ -159,8 +161,8 @@ Broker-Port ${answers.brokerPort}
 HTTP-Host ${answers.wwwHost}
 HTTP-Port ${answers.wwwPort}
 Admin-Password ${password}
-Indexer-Type ${indexer}
-`;
+Indexer-Type ${options.indexer}
+${options.indexerConfiguration ?? ''}`;
 }
 
 /** BRK-7.5: type 3 is incremental and compressed. */

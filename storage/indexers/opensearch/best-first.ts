@@ -7,6 +7,7 @@ import type { Candidate } from '../external/candidate-search.js';
 import { PART } from '../query/words.js';
 import { QueryStopped, type TimeSlice } from '../scheduling/time-slice.js';
 import { LINKS } from './documents.js';
+import { isPassing } from './failures.js';
 import type { IndexWords } from './index-words.js';
 import { bytesOfText, type ObjectText, ObjectTexts } from './object-texts.js';
 
@@ -63,8 +64,8 @@ export class BestFirst {
     try {
       return candidates.length < 2 ? candidates : await this.#order(candidates, words, slice);
     } catch (error) {
-      // There is no time for another order.
-      if (error instanceof QueryStopped) return candidates;
+      // There is no time for another order, or OpenSearch fails at present.
+      if (error instanceof QueryStopped || isPassing(error)) return candidates;
       throw error;
     }
   }

@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly nodes: readonly string[];
   /** `user:password`; absent if the cluster needs none. */
   readonly login?: string | undefined;
+  /** Certificates (PEM) of the authorities that sign those of the nodes. Default: those of the system. */
+  readonly authorities?: string | undefined;
   /** Milliseconds for which a request that no node can answer is repeated. Default 60 000. */
   readonly patienceMs?: number;
   /** Milliseconds without a sign of life of a node that has a request. Default 60 000. */
@@ -70,7 +72,7 @@ export class ClusterClient {
   #next = 0;
 
   /** @throws StorageError if there is no node, or an URL is not one of HTTP without a login */
-  constructor({ nodes, login, patienceMs, timeoutMs = DEFAULT_TIMEOUT_MS, clock }: ClusterOptions) {
+  constructor({ nodes, login, authorities, patienceMs, timeoutMs, clock }: ClusterOptions) {
     this.#nodes = nodes.map(parseNode);
     if (this.#nodes.length === 0) throw new StorageError('OpenSearch-URL: no node is given');
     this.#headers =
@@ -78,9 +80,9 @@ export class ClusterClient {
     this.#patienceMs = patienceMs ?? DEFAULT_PATIENCE_MS;
     this.clock = clock ?? processClock;
     this.#agent = new Agent({
-      connect: { timeout: CONNECT_MS },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      connect: { timeout: CONNECT_MS, ...(authorities === undefined ? {} : { ca: authorities }) },
+      headersTimeout: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      bodyTimeout: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       connections: CONNECTIONS,
     });
   }
@@ -162,6 +164,9 @@ export class ClusterClient {
       text = await reply.body.text();
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
+      const distrust = tlsProblem(cause);
+      if (distrust !== undefined)
+        return clusterFailure(`${node.origin}: ${distrust}: ${messageOf(cause)}`, false, { cause });
       const nodes = this.#nodes.length === 1 ? '' : `, nor does another of ${this.addresses}`;
       return clusterFailure(
         `OpenSearch does not answer at ${node.origin}${nodes}: ${messageOf(cause)}`,
@@ -178,6 +183,16 @@ export class ClusterClient {
       return clusterFailure(`${node.origin} is not OpenSearch: it answers ${status}`, false);
     return refusalError(readRefusal(status, value), nameOf(request));
   }
+}
+
+/** A connection that will fail in the same way the next time; undefined for another failure. */
+function tlsProblem(error: unknown): string | undefined {
+  const code = error instanceof Error ? String(Reflect.get(error, 'code')) : '';
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|UNEXPECTED_MESSAGE|^EPROTO$/.test(code))
+    return 'the node does not speak TLS; OpenSearch-URL may have to begin with http:';
+  if (/SELF_SIGNED|UNABLE_TO|^CERT_|ALTNAME/.test(code))
+    return 'its certificate is not accepted (OpenSearch-CA names a file with that of its authority)';
+  return undefined;
 }
 
 function nameOf({ method, path }: ClusterRequest): string {

@@ -12,8 +12,8 @@ const MIN_VERSION = [2, 4] as const;
 /** What clusters say that imitate their predecessor (`compatibility.override_main_response_version`). */
 const IMITATED = '7.10.2';
 
-/** @throws StorageError if no node answers, or the cluster is not OpenSearch from 2.4 */
-export async function requireOpenSearch(client: ClusterClient): Promise<void> {
+/** Returns the version. @throws StorageError if no node answers, or the cluster is not OpenSearch from 2.4 */
+export async function requireOpenSearch(client: ClusterClient): Promise<string> {
   const body = await client.require({ method: 'GET', path: '/', patienceMs: 0 });
   const read = rootSchema.safeParse(body);
   if (!read.success || read.data.version.distribution !== 'opensearch')
@@ -25,4 +25,5 @@ export async function requireOpenSearch(client: ClusterClient): Promise<void> {
     throw new StorageError(
       `OpenSearch ${number} is too old: this kit needs ${MIN_VERSION.join('.')} or later`,
     );
+  return number;
 }

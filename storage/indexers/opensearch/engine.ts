@@ -10,9 +10,25 @@ export const OPENSEARCH: Engine = {
   title: 'OpenSearch',
   section: 101,
   isChoiceOfInit: true,
+  configuration: `OpenSearch-URL ${DEFAULT_NODE}
+# A file whose first line is user:password, and one with the certificates of your own authority:
+#OpenSearch-Login admin/opensearch.login
+#OpenSearch-CA admin/opensearch.pem
+`,
+  async examine({ brokerDirectory, openSearch = {} }) {
+    const { examineCluster } = await import('./examine-cluster.js');
+    const { urls = [], index = '', loginFile, authorityFile } = openSearch;
+    return examineCluster({
+      directory: join(brokerDirectory, 'opensearch'),
+      nodes: urls.length === 0 ? [DEFAULT_NODE] : urls,
+      index,
+      loginFile,
+      authorityFile,
+    });
+  },
   async open({ brokerDirectory, storeDirectory, maxWork, openSearch = {}, onWarning }) {
     const { openOpenSearchIndexer } = await import('./opensearch-indexer.js');
-    const { urls = [], index, loginFile } = openSearch;
+    const { urls = [], index, loginFile, authorityFile } = openSearch;
     if (index === undefined) throw new UsageError('OpenSearch-Index: must be given');
     return openOpenSearchIndexer({
       directory: join(brokerDirectory, 'opensearch'),
@@ -20,6 +36,7 @@ export const OPENSEARCH: Engine = {
       nodes: urls.length === 0 ? [DEFAULT_NODE] : urls,
       index,
       loginFile,
+      authorityFile,
       limits: workLimit(maxWork),
       onWarning,
     });

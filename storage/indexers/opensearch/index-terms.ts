@@ -5,11 +5,13 @@ import { COLUMN_WEIGHTS } from '../columns/columns.js';
 import type { IndexTotals } from '../embedded/ranking/relevance-statements.js';
 import type { ClusterClient } from './client.js';
 import { ALL, LINKS, NAME, OWN_FIELDS } from './documents.js';
-import { readRefusal, refusalError } from './failures.js';
+import { clusterFailure, readRefusal, refusalError } from './failures.js';
 import type { IndexQuery } from './translate.js';
 
 /** Words of one request: a query that stands for more than 1024 is refused. */
 const MAX_TERMS = 1_000;
+/** Milliseconds for a request without which an answer is only in another order. */
+const ORDER_MS = 2_000;
 /** Lengths of words for which there are requests of their own. */
 const MAX_LENGTHS = 24;
 /** Queries of one request that counts objects. */
@@ -225,10 +227,16 @@ export class IndexTerms {
     return [...found];
   }
 
-  /** Undefined before the first index. */
+  /** Undefined before the first index. What only improves an order has no signal, and little time. */
   async #ask(path: string, body: unknown, signal: AbortSignal | undefined): Promise<unknown> {
-    const request = { method: 'POST', path: `/${this.#alias}${path}`, body, signal, patienceMs: 0 } as const;
-    const { status, body: reply } = await this.#client.send(request);
+    const late = signal === undefined ? AbortSignal.timeout(ORDER_MS) : undefined;
+    const patience = late === undefined ? {} : { patienceMs: 0 };
+    const request = { method: 'POST', path: `/${this.#alias}${path}`, body, ...patience } as const;
+    const { status, body: reply } = await this.#client
+      .send({ ...request, signal: signal ?? late })
+      .catch((error: unknown) => {
+        throw late?.aborted === true ? clusterFailure('OpenSearch is slow', true) : error;
+      });
     if (status !== 404) return reply;
     const refusal = readRefusal(status, reply);
     if (refusal.type === 'index_not_found_exception') return undefined;

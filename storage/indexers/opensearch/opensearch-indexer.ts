@@ -1,16 +1,11 @@
 // The `OpenSearch` engine: an index in a cluster names candidates, which are matched against the stored objects.
-import { randomUUID } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { Clock } from '../../../protocols/clock.js';
-import { messageOf, StateError, StorageError } from '../../../protocols/errors.js';
+import { StateError, StorageError } from '../../../protocols/errors.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
-import { ifPresent } from '../../files/exists.js';
-import { createDirectory } from '../../files/make-directory.js';
-import { readRegular } from '../../files/regular-file.js';
-import { replaceContent } from '../../files/replace-file.js';
 import { indexedPart, indexedPartOf } from '../columns/indexed-part.js';
 import {
   type IndexedWord,
@@ -19,6 +14,7 @@ import {
   MATCHER_CAPABILITIES,
   type WordRequest,
 } from '../contract.js';
+import type { QueryWord } from '../embedded/ranking/relevance.js';
 import { queryWords } from '../embedded/search/search-order.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
@@ -32,11 +28,13 @@ import { Matcher } from '../query/matcher.js';
 import { anyWord, type PlainWords } from '../query/plain-words.js';
 import { UNICODE_VERSION } from '../query/words.js';
 import { TimeSlice } from '../scheduling/time-slice.js';
+import { aliasOf, readAccess, readOwner } from './access.js';
 import { BestFirst } from './best-first.js';
 import { BulkLoader } from './bulk-loader.js';
 import { ClusterClient } from './client.js';
 import { requireOpenSearch } from './cluster-version.js';
 import { documentOf, INDEX_RULES } from './documents.js';
+import { isPassing } from './failures.js';
 import { readPages } from './index-pages.js';
 import { IndexSet } from './index-state.js';
 import { IndexWords } from './index-words.js';
@@ -56,6 +54,8 @@ export interface OpenSearchIndexerOptions {
   readonly index: string;
   /** File whose first line is `user:password`; absent if the cluster needs no login. */
   readonly loginFile?: string | undefined;
+  /** File with the certificates (PEM) of the authorities that sign those of the nodes. Default: those of the system. */
+  readonly authorityFile?: string | undefined;
   /** Bytes of one object that are indexed. Default 4 MiB. */
   readonly maxIndexedBytes?: number;
   /** Bytes of one bulk request; two are in memory. Default 2 MiB. */
@@ -81,7 +81,6 @@ const DEFAULTS = {
   maxRanked: 10_000,
   patienceMs: 60_000,
 };
-const OWNER_FILE = 'owner';
 /** Epochs and their changes are one number, the version of a document: of two writers the later one wins. */
 const CHANGES_OF_EPOCH = 2 ** 32;
 
@@ -93,10 +92,10 @@ const CHANGES_OF_EPOCH = 2 ** 32;
  */
 export async function openOpenSearchIndexer(options: OpenSearchIndexerOptions): Promise<Indexer> {
   const directory = resolve(options.directory);
-  const { nodes, loginFile, clock, storeDirectory } = options;
+  const { clock, storeDirectory } = options;
   const { maxIndexedBytes, patienceMs } = { ...DEFAULTS, ...options };
-  const login = loginFile === undefined ? undefined : await readLogin(loginFile);
-  const client = new ClusterClient({ nodes, login, patienceMs, ...(clock === undefined ? {} : { clock }) });
+  const access = await readAccess(options);
+  const client = new ClusterClient({ ...access, patienceMs, ...(clock === undefined ? {} : { clock }) });
   try {
     await requireOpenSearch(client);
     const indexes = new IndexSet(client, aliasOf(options.index), await readOwner(directory));
@@ -111,45 +110,6 @@ export async function openOpenSearchIndexer(options: OpenSearchIndexerOptions): 
   } catch (error) {
     await client.close();
     throw error;
-  }
-}
-
-/** The name of an alias for any name: OpenSearch allows few characters. */
-function aliasOf(name: string): string {
-  const alias = name
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[-_.]+/, '')
-    .slice(0, 200);
-  if (alias === '') throw new StorageError('OpenSearch-Index: must have letters a to z or digits');
-  return alias;
-}
-
-async function readLogin(file: string): Promise<string> {
-  let text: string;
-  try {
-    text = (await readRegular(file)).toString('utf8');
-  } catch (cause) {
-    throw new StorageError(`OpenSearch-Login: ${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
-  const [line = ''] = text.split(/\r?\n/);
-  if (!line.includes(':'))
-    throw new StorageError(`OpenSearch-Login: the first line of ${file} must be user:password`);
-  return line;
-}
-
-/** The random name by which the index knows its Broker. */
-async function readOwner(directory: string): Promise<string> {
-  const file = join(directory, OWNER_FILE);
-  try {
-    await createDirectory(directory);
-    const known = (await ifPresent(readRegular(file)))?.toString('utf8').trim();
-    if (known !== undefined && known !== '') return known;
-    const owner = randomUUID();
-    await replaceContent(file, `${owner}\n`);
-    return owner;
-  } catch (cause) {
-    throw new StorageError(`${file} cannot be used: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -329,9 +289,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     slice: TimeSlice,
   ): AsyncGenerator<readonly Candidate[]> {
     const words = isOrdered ? queryWords(positive) : [];
-    const ranked: RankedWord[] = [];
-    for (const { text } of words) ranked.push({ text, ...(await this.#words.forms.read(text, slice)) });
-    const ranking = rankingOf(ranked);
+    const ranking = rankingOf(await this.#withForms(words, slice));
     let end = () => {};
     const reading = new Promise<void>((resolve) => {
       end = resolve;
@@ -346,6 +304,18 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     } finally {
       this.#reading.delete(reading);
       end();
+    }
+  }
+
+  /** The words with their forms; without, if OpenSearch fails at present: then the order is another one. */
+  async #withForms(words: readonly QueryWord[], slice: TimeSlice): Promise<readonly RankedWord[]> {
+    try {
+      const found: RankedWord[] = [];
+      for (const { text } of words) found.push({ text, ...(await this.#words.forms.read(text, slice)) });
+      return found;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      return words.map(({ text }) => ({ text, forms: [], isStopWord: false }));
     }
   }
 

@@ -1,7 +1,8 @@
 // The OpenSearch engine against a server that the test scripts: what it repeats, what it reports, and how much it sends.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import t from 'tap';
@@ -12,9 +13,11 @@ import {
   type OpenSearchIndexerOptions,
   openOpenSearchIndexer,
 } from '../../../storage/indexers/index.js';
+import { examineCluster } from '../../../storage/indexers/opensearch/examine-cluster.js';
 import { listen } from '../../helpers/daemon.js';
 import { ManualClock, passTime } from '../../helpers/manual-clock.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';
 import { expressionOf, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 
 interface Request {
@@ -72,6 +75,18 @@ class FakeCluster {
       return ok();
     }
     if (path.endsWith('/_bulk')) return ok(bulkReply(body, () => ({ status: 200 })));
+    if (path === '/_cluster/health') return ok({ status: 'green', number_of_nodes: 1 });
+    if (path.startsWith('/_cat/allocation')) return ok([{ node: 'UNASSIGNED' }]);
+    if (path.endsWith('/_settings')) return ok({ [path.split('/')[1] ?? '']: { settings: { index: {} } } });
+    if (path.endsWith('/_msearch')) {
+      const responses = body
+        .trim()
+        .split('\n')
+        .flatMap((_, i) => (i % 2 === 0 ? [] : [{ hits: { total: { value: 0 } } }]));
+      return ok({ responses });
+    }
+    if (path.includes('/_validate/')) return ok({ explanations: [] });
+    if (path.endsWith('/_termvectors')) return ok({});
     if (path.endsWith('/_count')) return ok({ count: 0 });
     if (path.includes('/point_in_time') && method === 'POST') return ok({ pit_id: 'state' });
     if (path.startsWith('/_search?')) return ok({ hits: { hits: [] } });
@@ -91,8 +106,8 @@ function bulkReply(body: string, statusOf: (id: string) => { status: number; err
   return { errors: items.some(({ index }) => index.status >= 300), items };
 }
 
-async function serve(t: Test, cluster: FakeCluster): Promise<string> {
-  const server = createServer(async (incoming: IncomingMessage, outgoing) => {
+async function serve(t: Test, cluster: FakeCluster, isSecure = false): Promise<string> {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const parts: Buffer[] = [];
     for await (const part of incoming) parts.push(part as Buffer);
     const { method = '', url: path = '', headers } = incoming;
@@ -103,14 +118,17 @@ async function serve(t: Test, cluster: FakeCluster): Promise<string> {
       outgoing
         .writeHead(reply.status, { 'content-type': 'application/json' })
         .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
-  });
+  };
+  const server = isSecure
+    ? createSecureServer({ key: TLS_KEY, cert: TLS_CERTIFICATE }, answer)
+    : createServer(answer);
   const port = await listen(server);
   t.teardown(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
   });
-  return `http://127.0.0.1:${port}`;
+  return `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}`;
 }
 
 /** Opens an engine on scripted nodes. */
@@ -171,6 +189,93 @@ t.test('the login is sent, and is in no message', async (t) => {
   t.equal(cluster.requests[0]?.authorization, `Basic ${Buffer.from('user:secret').toString('base64')}`);
   t.match(message, /refuses the login/);
   t.notMatch(message, /secret/);
+});
+
+t.test('an examination says what a Broker would meet', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const examine = async (
+    cluster: FakeCluster,
+    options: { loginFile?: string; authorityFile?: string } = {},
+  ) => {
+    const nodes = [await serve(t, cluster)];
+    return (await examineCluster({ directory, nodes, index: 'web', ...options })).map(
+      ({ status, text }) => `${status}: ${text.replace(/http:[^ ,]*/, 'NODE')}`,
+    );
+  };
+  const cluster = new FakeCluster('3.3.2');
+  t.same(await examine(cluster), [
+    'ok: OpenSearch 3.3.2 answers at NODE',
+    'ok: the Broker makes the index web at its start',
+  ]);
+  const answering = (part: string, reply: Reply) => {
+    const other = new FakeCluster();
+    other.script = ({ path }) => (path.includes(part) ? reply : undefined);
+    return other;
+  };
+  const ok = (body: unknown): Reply => ({ status: 200, body });
+  const second = async (part: string, reply: Reply) => (await examine(answering(part, reply)))[1];
+  t.match(
+    await second('_cluster/health', ok({ status: 'red', number_of_nodes: 3 })),
+    /^problem: the cluster is red/,
+  );
+  t.match(
+    await second('_cluster/health', ok({ status: 'yellow', number_of_nodes: 3 })),
+    /^warning: the cluster is yellow/,
+  );
+  const disk = (percent: string) => ok([{ node: 'n1', 'disk.percent': percent, 'disk.avail': '2gb' }]);
+  t.match(
+    await second('_cat/allocation', disk('91')),
+    /^warning: the disk of node n1 is 91 % full, 2gb is free/,
+  );
+  t.match(await second('_cat/allocation', disk('97')), /^problem: .* permits no changes from 95 % on$/);
+  const meta = { rules: 99, unicode: '1', owner: '', watermark: 0, epoch: 0 };
+  const mapping = (harvest: object) => ok({ 'web-1': { mappings: { _meta: { harvest } } } });
+  t.match(await second('_mapping', mapping(meta)), /^problem: .* by a newer version of this kit$/);
+  t.match(
+    await second('_mapping', mapping({ ...meta, rules: 2, owner: 'x' })),
+    /^problem: .* another Broker/,
+  );
+  t.match(await second('_mapping', mapping({ ...meta, rules: 1 })), /^warning: .* of an older version/);
+  t.same(await examine(answering('/', { status: 401, body: 'no' })), [
+    'problem: OpenSearch refuses the login (401)',
+  ]);
+  t.match(await examine(new FakeCluster('2.3.0')), [/^problem: OpenSearch 2\.3\.0 is too old/]);
+  const [missing] = await examine(cluster, { authorityFile: join(directory, 'none.pem') });
+  t.match(missing, /^problem: OpenSearch-CA: .*none.pem cannot be read/);
+  await writeFile(join(directory, 'wrong.pem'), 'secret');
+  const [wrong] = await examine(cluster, { authorityFile: join(directory, 'wrong.pem') });
+  t.match(wrong, /^problem: OpenSearch-CA: .*wrong.pem has no certificate in PEM/);
+  t.notMatch(wrong, /secret/);
+  const [gone] = await examineCluster({ directory, nodes: ['http://127.0.0.1:1'], index: 'web' });
+  t.match(gone, { status: 'problem', text: /^OpenSearch does not answer at / });
+  for (const { method } of cluster.requests) t.equal(method, 'GET', 'nothing is changed');
+});
+
+t.test('nodes with TLS: the certificates of an authority are a file', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const authorityFile = join(directory, 'authority.pem');
+  await writeFile(authorityFile, TLS_CERTIFICATE);
+  const cluster = new FakeCluster();
+  const node = await serve(t, cluster, true);
+  const indexer = await open(t, [], { nodes: [node], authorityFile });
+  await indexer.beginUpdate();
+  await indexer.add(1, OBJECT);
+  await indexer.flush(1);
+  t.equal(indexer.watermark, 1);
+  const problem = async (url: string, options = {}) =>
+    (await examineCluster({ directory, nodes: [url], index: 'web', ...options }))[0]?.text;
+  t.match(await problem(node), /^https:\S+: its certificate is not accepted \(OpenSearch-CA names .*\): \S/);
+  t.match(
+    await problem(node.replace('127.0.0.1', '[::ffff:127.0.0.1]'), { authorityFile }),
+    /its certificate is not accepted/,
+    'it is of another host',
+  );
+  const plain = (await serve(t, cluster)).replace('http:', 'https:');
+  t.match(
+    await problem(plain),
+    /^https:\S+: the node does not speak TLS; OpenSearch-URL may have to begin with http:/,
+  );
+  t.match(await problem(node.replace('https:', 'http:')), /^OpenSearch does not answer at http:/);
 });
 
 t.test('changes that a node has no room for are repeated, and no others', async (t) => {
@@ -272,6 +377,34 @@ t.test('at most two bulk requests are in memory', async (t) => {
   await indexer.flush(1);
   t.equal(most, 1, 'one request at a time, so that changes keep their order');
 });
+
+t.test(
+  'a query is answered in another order while OpenSearch does not say what it needs for the order',
+  async (t) => {
+    const cluster = new FakeCluster();
+    const indexer = await open(t, [cluster]);
+    await indexer.beginUpdate();
+    await indexer.add(1, OBJECT);
+    await indexer.flush(1);
+    for (const part of ['_termvectors', '_msearch']) {
+      let failures = 0;
+      cluster.script = ({ path }) => {
+        if (path.startsWith('/_search?'))
+          return {
+            status: 200,
+            body: { hits: { hits: ['1', '2'].map((_id) => ({ _id, _score: 1, sort: [] })) } },
+          };
+        if (!path.includes(part)) return undefined;
+        failures++;
+        return refusal(503, 'search_phase_execution_exception', 'all shards failed');
+      };
+      const results = indexer.query(expressionOf('apple'), { ...PLAIN_SEARCH, lifetimeMs: 20_000 });
+      for await (const _ of results) t.fail('the store has no object');
+      t.match(await results.outcome, { complete: true }, part);
+      t.ok(failures > 0, `${part} failed`);
+    }
+  },
+);
 
 t.test('a query goes to another node if one fails, and closes its state', async (t) => {
   const broken = new FakeCluster();

@@ -6,6 +6,7 @@ import { ConnectionError, messageOf, StorageError, UsageError } from '../../../.
 import { exists } from '../../../../storage/files/exists.js';
 import { createDirectory } from '../../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../../storage/files/replace-file.js';
+import type { Engine } from '../../../../storage/indexers/engine.js';
 import { ENGINES, INDEXER_TYPES, type IndexerType } from '../../../../storage/indexers/open.js';
 import { writeRunBroker } from '../../../broker/script.js';
 import { writeGathererScripts } from '../../../gatherer/scripts.js';
@@ -44,6 +45,7 @@ interface Written {
 /** The action of `harvest init`; returns the exit status. */
 export async function init(options: InitOptions): Promise<number> {
   const chosen = INDEXER_TYPES.filter((type) => options[type]);
+  const engine: Engine = ENGINES[chosen[0] ?? 'embedded'];
   if (chosen.length > 1)
     throw new UsageError(`${chosen.map((type) => `--${type}`).join(' and ')} are mutually exclusive`);
   using dialogue = new Dialogue({
@@ -54,7 +56,8 @@ export async function init(options: InitOptions): Promise<number> {
   });
   const answers = await dialogue.answers();
   const plan = await planServer(answers, {
-    indexer: ENGINES[chosen[0] ?? 'embedded'].title,
+    indexer: engine.title,
+    ...(engine.configuration === undefined ? {} : { indexerConfiguration: engine.configuration }),
     debug: options.debug,
   });
   if (options.fake) {

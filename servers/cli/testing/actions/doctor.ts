@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { parseBrokerConf } from '../../../../protocols/config/index.js';
 import { messageOf } from '../../../../protocols/errors.js';
 import { findStores } from '../../../../storage/check/find-stores.js';
 import type { Engine } from '../../../../storage/indexers/engine.js';
-import { ENGINES } from '../../../../storage/indexers/open.js';
+import { ENGINES, isModuleType, parseIndexerType } from '../../../../storage/indexers/open.js';
+import { openSearchSettings } from '../../../broker/opensearch-settings.js';
 import { runningProcess } from '../../../host/pid-file.js';
 import { listenProblem } from '../../listen-problem.js';
 import { EXIT, RUN_PORTS } from '../../output/exit.js';
@@ -34,7 +36,12 @@ export async function examine({
   const checks = [checkNode, checkMemory, () => checkDisk(directory), checkFiles, checkPorts];
   const output = new StandardOutput();
   let status: number = EXIT.ok;
-  for (const check of [...checks, () => checkData(directory), checkPrograms]) {
+  for (const check of [
+    ...checks,
+    () => checkData(directory),
+    () => checkIndexers(directory),
+    checkPrograms,
+  ]) {
     for (const finding of await check()) {
       if (finding.status === 'problem') status = EXIT.failure;
       await output.write(json ? `${JSON.stringify(finding)}\n` : lineOf(finding));
@@ -150,6 +157,30 @@ async function checkData(directory: string): Promise<Finding[]> {
     findings.push({ status: 'ok', check: 'data', text: `${directory}: ${stores} stores` });
   } catch (error) {
     findings.push({ status: 'problem', check: 'data', text: `${directory}: ${messageOf(error)}` });
+  }
+  return findings;
+}
+
+/** Configurations of Brokers, below a Broker, an installation, or the directory of `harvest run`. */
+const BROKER_CONFS = ['admin/broker.conf', 'broker/admin/broker.conf'];
+
+/** Looks at what the engines of Brokers need elsewhere. */
+async function checkIndexers(directory: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const name of BROKER_CONFS) {
+    const file = join(directory, name);
+    if (!existsSync(file)) continue;
+    try {
+      const text = await readFile(file, 'utf8');
+      const { config } = parseBrokerConf(text, file);
+      if (isModuleType(config.indexerType)) continue;
+      const engine: Engine = ENGINES[parseIndexerType(config.indexerType)];
+      const { brokerDirectory } = config;
+      const found = await engine.examine?.({ brokerDirectory, openSearch: openSearchSettings(config) });
+      for (const finding of found ?? []) findings.push({ ...finding, check: 'index' });
+    } catch (error) {
+      findings.push({ status: 'problem', check: 'index', text: messageOf(error) });
+    }
   }
   return findings;
 }
