@@ -47,6 +47,8 @@ export interface ClusterReply {
 
 const DEFAULT_PATIENCE_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** A cluster has another manager, and another copy of an index in use, within some seconds. */
+const MAX_QUERY_PATIENCE_MS = 15_000;
 const CONNECT_MS = 5_000;
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
@@ -85,6 +87,11 @@ export class ClusterClient {
       bodyTimeout: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       connections: CONNECTIONS,
     });
+  }
+
+  /** Milliseconds for which a query is repeated: a person waits for its answer, or for a sentence that says why not. */
+  get queryPatienceMs(): number {
+    return Math.min(this.#patienceMs, MAX_QUERY_PATIENCE_MS);
   }
 
   /** The URLs of the nodes, for messages. */

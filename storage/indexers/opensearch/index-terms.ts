@@ -230,8 +230,8 @@ export class IndexTerms {
   /** Undefined before the first index. What only improves an order has no signal, and little time. */
   async #ask(path: string, body: unknown, signal: AbortSignal | undefined): Promise<unknown> {
     const late = signal === undefined ? AbortSignal.timeout(ORDER_MS) : undefined;
-    const patience = late === undefined ? {} : { patienceMs: 0 };
-    const request = { method: 'POST', path: `/${this.#alias}${path}`, body, ...patience } as const;
+    const patienceMs = late === undefined ? this.#client.queryPatienceMs : 0;
+    const request = { method: 'POST', path: `/${this.#alias}${path}`, body, patienceMs } as const;
     const { status, body: reply } = await this.#client
       .send({ ...request, signal: signal ?? late })
       .catch((error: unknown) => {

@@ -296,8 +296,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     });
     this.#reading.add(reading);
     try {
-      const { patienceMs } = this.#options;
-      const limits = { ...this.#options, stop, patienceMs };
+      const limits = { ...this.#options, stop, patienceMs: this.#client.queryPatienceMs };
       const pages = readPages(this.#client, this.#indexes.alias, { query, ranking }, limits);
       if (ranking === undefined) yield* pages;
       else yield* this.#bestFirst.pages(pages, words, slice);

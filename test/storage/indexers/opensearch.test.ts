@@ -406,6 +406,30 @@ t.test(
   },
 );
 
+t.test('a query that no node answers ends within seconds, with a sentence', async (t) => {
+  const clock = new ManualClock();
+  const cluster = new FakeCluster();
+  const indexer = await open(t, [cluster], { clock });
+  await indexer.beginUpdate();
+  await indexer.add(1, OBJECT);
+  await indexer.flush(1);
+  cluster.script = () => 'hang up';
+  for (const options of [{}, { matchWord: true, mostWords: true } as const]) {
+    const began = clock.now();
+    let message = '';
+    const asked = (async () => {
+      for await (const _ of indexer.query(expressionOf('apple and pear'), { ...PLAIN_SEARCH, ...options }))
+        t.fail('no node has answered');
+    })().catch((error: unknown) => {
+      message = String(error);
+    });
+    await passTime(clock, 50, () => message !== '');
+    await asked;
+    t.match(message, /OpenSearch does not answer at http/);
+    t.ok(clock.now() - began <= 20_000, `${clock.now() - began} ms`);
+  }
+});
+
 t.test('a query goes to another node if one fails, and closes its state', async (t) => {
   const broken = new FakeCluster();
   const whole = new FakeCluster();
