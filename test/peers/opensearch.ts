@@ -1,7 +1,7 @@
 // The OpenSearch engine on a node of its own: the contract of engines, the answers of a scan of all objects and of the
 // embedded engine, and what it says when it cannot work.
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { indexerConformance } from '../../storage/indexers/conformance.js';
@@ -12,6 +12,7 @@ import {
   openIndexer,
   openOpenSearchIndexer,
 } from '../../storage/indexers/index.js';
+import { Kit } from '../bench/relevance/kit.js';
 import { LIBRARIES, TestCluster } from '../helpers/opensearch/cluster.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { agree, agrees, changeSome, objectsOf } from '../storage/indexers/differential.js';
@@ -175,6 +176,64 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
       [...scores].sort((a, b) => b - a),
       'scores descend',
     );
+  });
+
+  await t.test('the page of a Broker has the same facets, passages and corrections', async (t) => {
+    const site = join(await temporaryDirectory(t), 'site');
+    await mkdir(site);
+    const filler = 'the and of nothing of interest is said in this sentence and the next one '.repeat(20);
+    for (const [name, title, text] of [
+      ['slots', 'Replication slots', 'A slot keeps the log of the primary for its replicas. Café'],
+      ['replica', 'Replicas', 'A replica replays the log; replication needs slots'],
+      ['index', 'Overview', '<a href="slots.html">replication slots</a> <a href="replica.html">replicas</a>'],
+    ])
+      await writeFile(
+        join(site, `${name}.html`),
+        `<html><head><title>${title}</title></head><body><p>${filler}</p><p>${text}</p><p>${filler}</p></body></html>`,
+      );
+    await writeFile(join(site, 'notes.txt'), `Notes about replication slots\n${filler}\n`);
+    const pages: Record<string, unknown>[] = [];
+    for (const engine of [undefined, nodes[0]]) {
+      await using kit = await Kit.start(site, await temporaryDirectory(t), engine);
+      const read = async (path: string) => (await fetch(`${kit.web}/Harvest/${path}`)).text();
+      const found: Record<string, unknown> = {};
+      for (const query of [
+        'replication',
+        'slots of a replica',
+        'replicaton',
+        'cafe',
+        '"replication slots"',
+        'nowhere',
+      ]) {
+        const fields = new URLSearchParams({
+          query,
+          caseflag: 'on',
+          wordflag: 'on',
+          forms: 'on',
+          format: 'json',
+        });
+        const path = `cgi-bin/BrokerQuery.cgi?${fields}`;
+        const { total, listed, facets, objects } = JSON.parse(await read(path)) as Record<string, unknown>;
+        const listedObjects = (objects as Record<string, unknown>[]).map(
+          ({ url, title, passages, lacks }) => ({
+            url,
+            title,
+            passages,
+            lacks,
+          }),
+        );
+        found[query] = { total, listed, facets, listedObjects };
+        const html = await read(path.replace('&format=json', ''));
+        found[`${query} as a page`] = /<main[\s\S]*<\/main>/
+          .exec(html)?.[0]
+          .replace(/http:\/\/127\.0\.0\.1:\d+/g, '')
+          .replace(/<time[\s\S]*?<\/time>|\b\d+ ms\b/g, '');
+      }
+      pages.push(found);
+    }
+    const [embedded, opensearch] = pages;
+    for (const [name, expected] of Object.entries(embedded ?? {})) t.same(opensearch?.[name], expected, name);
+    t.match(JSON.stringify(embedded), /Replication slots/);
   });
 
   await t.test('queries that OpenSearch would refuse are narrowed less', async (t) => {
