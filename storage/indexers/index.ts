@@ -19,7 +19,7 @@ export { INDEX_FAILURES } from './embedded/messages.js';
 export type { CandidateLimits } from './embedded/search/candidates.js';
 export type { ReadLimits } from './embedded/search/read-memory.js';
 export type { SearchLimits } from './embedded/search/search.js';
-export type { Engine, OpenIndexerOptions, OpenSearchSettings } from './engine.js';
+export type { Engine, EngineFinding, OpenIndexerOptions, OpenSearchSettings } from './engine.js';
 export {
   type Candidate,
   type CandidateEngine,

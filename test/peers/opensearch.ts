@@ -227,6 +227,7 @@ t.test('Indexer-Type OpenSearch', { skip }, async (t) => {
         found[`${query} as a page`] = /<main[\s\S]*<\/main>/
           .exec(html)?.[0]
           .replace(/http:\/\/127\.0\.0\.1:\d+/g, '')
+          .replace(/objects%2F\d+%2FOBJ\d+/g, '')
           .replace(/<time[\s\S]*?<\/time>|\b\d+ ms\b/g, '');
       }
       pages.push(found);

@@ -5,7 +5,7 @@ import { StorageError } from '../../../protocols/errors.js';
 import type { Candidate } from '../external/candidate-search.js';
 import type { ClusterClient, ClusterRequest } from './client.js';
 import { clusterFailure, isPassing, readRefusal, refusalError } from './failures.js';
-import type { IndexQuery } from './translate.js';
+import type { IndexQuery } from './index-query.js';
 
 /** The query of a search. */
 export interface PageQuery {

@@ -6,7 +6,7 @@ import type { IndexTotals } from '../embedded/ranking/relevance-statements.js';
 import type { ClusterClient } from './client.js';
 import { ALL, LINKS, NAME, OWN_FIELDS } from './documents.js';
 import { clusterFailure, readRefusal, refusalError } from './failures.js';
-import type { IndexQuery } from './translate.js';
+import type { IndexQuery } from './index-query.js';
 
 /** Words of one request: a query that stands for more than 1024 is refused. */
 const MAX_TERMS = 1_000;

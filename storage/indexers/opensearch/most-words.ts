@@ -6,8 +6,9 @@ import type { Matching } from '../query/leaf.js';
 import { Matcher, QUERY_LIMITS } from '../query/matcher.js';
 import type { PlainWords } from '../query/plain-words.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
+import type { IndexQuery } from './index-query.js';
 import type { IndexTerms } from './index-terms.js';
-import { type IndexQuery, translate } from './translate.js';
+import { translate } from './translate.js';
 
 /** The objects that were chosen, each with the bits of the words that it lacks. */
 export type MostWords = ReadonlyMap<number, number>;

@@ -1,7 +1,7 @@
 // Words with spelling errors as queries of OpenSearch, which compares them with the words of the index. Errors may also be
 // between words: `sea shell` is `seashell` with one error.
 import type { Approximate } from '../query/leaf.js';
-import type { IndexQuery } from './translate.js';
+import type { IndexQuery } from './index-query.js';
 
 /** Errors above which words are looked up by their unchanged parts. */
 const MAX_ERRORS = 2;

@@ -36,11 +36,12 @@ import { requireOpenSearch } from './cluster-version.js';
 import { documentOf, INDEX_RULES } from './documents.js';
 import { isPassing } from './failures.js';
 import { readPages } from './index-pages.js';
+import type { IndexQuery } from './index-query.js';
 import { IndexSet } from './index-state.js';
 import { IndexWords } from './index-words.js';
 import { mostWords } from './most-words.js';
 import { type RankedWord, rankingOf } from './ranking.js';
-import { type IndexQuery, translate } from './translate.js';
+import { translate } from './translate.js';
 
 /** Options of {@link openOpenSearchIndexer}. */
 export interface OpenSearchIndexerOptions {

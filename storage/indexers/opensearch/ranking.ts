@@ -1,6 +1,6 @@
 // The order in which OpenSearch finds objects: BM25 of the words of a query in the fields of an object, each with its weight.
 import { ALL } from './documents.js';
-import type { IndexQuery } from './translate.js';
+import type { IndexQuery } from './index-query.js';
 
 /** The fields that say what an object is about. */
 const WEIGHTS: readonly (readonly [field: string, weight: number])[] = [

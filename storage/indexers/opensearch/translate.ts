@@ -4,10 +4,8 @@ import { splitLookup, type WordPosition } from '../query/lookup-words.js';
 import type { Plan } from '../query/matcher.js';
 import { BREAK, PART } from '../query/words.js';
 import { ALL, lettersField, NAME, OWN_FIELDS } from './documents.js';
+import type { IndexQuery } from './index-query.js';
 import { nearQuery } from './near-words.js';
-
-/** A query of OpenSearch as JSON. */
-export type IndexQuery = Readonly<Record<string, unknown>>;
 
 /** What OpenSearch can say of a part of a query. */
 interface Bound {
