@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { progressLine, totalLines } from '../../servers/cli/crawl/tables.js';
 import { metricsText } from '../../servers/crawler/console/metrics.js';
 import { stateSection } from '../../servers/crawler/console/sections.js';
@@ -148,44 +148,28 @@ t.test('a document whose WARC record finds no space has not failed: the next run
   t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } }, objects: DOCUMENTS });
 });
 
-t.test(
-  'an archive of long bodies on a disk that becomes full has no false record, and is completed',
-  async (t) => {
-    const disk = await smallDisk(t, 24);
-    if (disk === undefined) return;
-    const files = new Map<string, Buffer>(
-      Array.from(
-        { length: 8 },
-        (_, i) => [`/film${i}`, Buffer.alloc(4 << 20, `bytes of film ${i}\n`)] as const,
-      ),
-    );
-    await using site = await Site.start({
-      '/': page('Films', [...files.keys()]),
-      ...Object.fromEntries(
-        Array.from(files, ([path, bytes]) => [
-          path,
-          (_: unknown, response: ServerResponse) =>
-            response.writeHead(200, { 'content-type': 'video/mp4' }).end(bytes),
-        ]),
-      ),
-    });
-    const top = join(disk.directory, 'top');
-    await mkdir(top);
-    const warc = { directory: join(disk.directory, 'warc'), compress: false, digestHistory: true };
-    const settings = { minDelayMs: 0, delayFactor: 0, parallelQueues: 4 };
-    const order = { profile: 'archive', lowDiskMiB: 0, workers: 4, warc, settings };
-    const file = await gatherer(top, { order, data: join(top, 'data'), root: `${site.url}/` });
-    const full = await cli('gatherer', '--no-daemon', '--json', file);
-    t.equal(full.code, 1, full.stdout);
-    t.match(full.stderr, /no space left|disk is full/);
-    t.notMatch(full.stderr, CRASH);
-    disk.resize(200);
-    const { code, stdout, stderr } = await cli('gatherer', '--no-daemon', '--json', file);
-    t.equal(code, 0, stderr);
-    t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } } });
+/** A site of long files, and how much of it the WARC files of a directory have. */
+async function filmSite() {
+  const files = new Map<string, Buffer>(
+    Array.from(
+      { length: 8 },
+      (_, i) => [`/film${i}`, Buffer.alloc(4 << 20, `bytes of film ${i}\n`)] as const,
+    ),
+  );
+  const site = await Site.start({
+    '/': page('Films', [...files.keys()]),
+    ...Object.fromEntries(
+      Array.from(files, ([path, bytes]) => [
+        path,
+        (_: unknown, response: ServerResponse) =>
+          response.writeHead(200, { 'content-type': 'video/mp4' }).end(bytes),
+      ]),
+    ),
+  });
+  const checkArchive = async (t: Test, directory: string): Promise<void> => {
     const archived = new Set<string>();
-    for (const name of (await readdir(warc.directory)).filter((found) => found.endsWith('.warc'))) {
-      const bytes = await readFile(join(warc.directory, name));
+    for (const name of (await readdir(directory)).filter((found) => /\.warc(?:\.open)?$/.test(found))) {
+      const bytes = await readFile(join(directory, name));
       for (let at = 0; at < bytes.length; ) {
         t.equal(bytes.toString('latin1', at, at + 8), 'WARC/1.1', 'a record begins where the last one ends');
         const end = bytes.indexOf('\r\n\r\n', at) + 4;
@@ -200,9 +184,64 @@ t.test(
       }
     }
     t.same([...archived].sort(), [...files.keys()]);
+  };
+  return { site, checkArchive };
+}
+
+/** The order of an archive in this directory. */
+function archiveOrder(directory: string) {
+  const warc = { directory, compress: false, digestHistory: true };
+  const settings = { minDelayMs: 0, delayFactor: 0, parallelQueues: 4 };
+  return { profile: 'archive', lowDiskMiB: 0, workers: 4, warc, settings };
+}
+
+t.test(
+  'an archive of long bodies on a disk that becomes full has no false record, and is completed',
+  async (t) => {
+    const disk = await smallDisk(t, 24);
+    if (disk === undefined) return;
+    const { site, checkArchive } = await filmSite();
+    await using _site = site;
+    const top = join(disk.directory, 'top');
+    await mkdir(top);
+    const order = archiveOrder(join(disk.directory, 'warc'));
+    const file = await gatherer(top, { order, data: join(top, 'data'), root: `${site.url}/` });
+    const full = await cli('gatherer', '--no-daemon', '--json', file);
+    t.equal(full.code, 1, full.stdout);
+    t.match(full.stderr, /no space left|disk is full/);
+    t.notMatch(full.stderr, CRASH);
+    disk.resize(200);
+    const { code, stdout, stderr } = await cli('gatherer', '--no-daemon', '--json', file);
+    t.equal(code, 0, stderr);
+    t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } } });
+    await checkArchive(t, order.warc.directory);
     t.same(await readdir(join(top, 'data', 'crawl', 'bodies')), [], 'no body is left on disk');
   },
 );
+
+// The WARC files alone are on the small disk, or the bodies that wait for them are, too.
+for (const onDisk of ['its WARC files', 'all of its data'])
+  t.test(`harvest run waits when the disk of ${onDisk} becomes full, and loses nothing`, async (t) => {
+    const disk = await smallDisk(t, 24);
+    if (disk === undefined) return;
+    const { site, checkArchive } = await filmSite();
+    await using _site = site;
+    const own = await temporaryDirectory(t);
+    const order = archiveOrder(join(disk.directory, 'warc'));
+    const file = await gatherer(own, { order, data: join(own, 'data'), root: `${site.url}/` });
+    const data = join(onDisk === 'its WARC files' ? own : disk.directory, 'run');
+    const options = ['--low-disk', '0', '--data', data, ...ANY_PORTS, ...STOP, '--every', '1d', file];
+    const waits = /(?:no space left|disk is full)[^\n]*; gathering continues when there is space\.\n/;
+    const stopped = start(t, 'run', ...options);
+    await stopped.output(waits, 'stderr');
+    t.equal(await terminate(t, stopped), 130);
+    const program = start(t, 'run', ...options);
+    await program.output(waits, 'stderr');
+    disk.resize(300);
+    await program.output(/ready /);
+    t.equal(await terminate(t, program), 0);
+    await checkArchive(t, order.warc.directory);
+  });
 
 /** A site of pages that link to the next ones. */
 function endlessSite(): Promise<Site> {
