@@ -58,6 +58,8 @@ const ANYWHERE: Readonly<Record<string, AttributeMeaning>> = {
 
 /** Attributes whose meaning depends on the element. */
 const BY_ELEMENT: Readonly<Record<string, Readonly<Record<string, AttributeMeaning>>>> = {
+  // Of feeds.
+  enclosure: { url: embedded },
   object: { data: embedded, classid: embedded, codebase: linked, usemap: linked },
   applet: { code: embedded, object: embedded },
   html: { manifest: embedded },

@@ -1,4 +1,4 @@
-// The references of pages that are too long for memory.
+// The references of documents that are too long for memory.
 import { TextDecoder } from 'node:util';
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
 import type { UrlForm } from '../../../protocols/urls/index.js';
@@ -7,10 +7,16 @@ import { wideCharset } from '../charset/marks.js';
 import { MarkupStream } from '../html/markup-stream.js';
 import { type Outlink, OutlinkCollector } from './collector.js';
 import { ReferenceReader } from './markup.js';
+import type { Format } from './outlinks.js';
+import { ScriptReader } from './script-and-json.js';
+import { StyleReader } from './style.js';
 
-/** A page that comes in pieces. */
+/** A document that comes in pieces. */
 export interface LargePage {
   readonly url: string;
+  readonly format: Format;
+  /** URL of the page that led to it, for a script. Default: unknown. */
+  readonly via?: string | undefined;
   /** Of the references. Default: canonical. */
   readonly form?: UrlForm | undefined;
   /** Its decoded beginning, which shows the character set. */
@@ -31,48 +37,91 @@ const CHARSET_BYTES = 64 * 1024;
 const MAX_TOKEN = 4 * 1024 * 1024;
 
 /**
- * Reads the references of a page of any length, in pieces; its memory depends on the number of links that are kept.
- * @returns no links if the page forbids to follow them (G-63)
+ * Reads the references of a document of any length, in pieces; its memory depends on the number of links that are kept.
+ * JSON is read as a script.
+ * @returns no links if a page forbids to follow them (G-63)
  * @throws the errors of the pieces
  */
 export async function outlinksOfLargePage(
   page: LargePage,
 ): Promise<{ readonly links: readonly Outlink[]; readonly dropped: number }> {
-  const { url, form, maxLinks, ignoreRobots } = page;
-  const collector = new OutlinkCollector(url, maxLinks, form);
-  const reader = new ReferenceReader(false, collector, 0);
+  const { url, form, maxLinks, via = '' } = page;
+  const isScript = page.format === 'script';
+  const collector = new OutlinkCollector(url, maxLinks, form, isScript && via !== '' ? via : undefined);
+  const reader = readerOf(page, collector);
+  const decoder = decoderOf(page);
+  for await (const piece of page.pieces) {
+    reader.write(decoder.decode(piece, { stream: true }));
+    // More links than are kept only cost time.
+    if (collector.dropped > maxLinks || reader.isFull()) break;
+  }
+  reader.write(decoder.decode());
+  reader.end();
+  return reader.isForbidden() ? { links: [], dropped: 0 } : collector;
+}
+
+/** Reads a document in pieces. */
+interface PieceReader {
+  write(text: string): void;
+  end(): void;
+  /** Whether the rest is not read. */
+  isFull(): boolean;
+  isForbidden(): boolean;
+}
+
+const NEVER = (): boolean => false;
+
+function readerOf(page: LargePage, collector: OutlinkCollector): PieceReader {
+  const { add } = collector;
+  if (page.format === 'html' || page.format === 'xml') return markupReader(page, collector);
+  if (page.format !== 'style') {
+    const script = new ScriptReader((reference) => add(reference, 'X'));
+    return { write: (text) => script.write(text), end: () => undefined, isFull: NEVER, isForbidden: NEVER };
+  }
+  const style = new StyleReader((reference) => add(reference, 'E'));
+  return { write: (text) => style.write(text), end: () => style.end(), isFull: NEVER, isForbidden: NEVER };
+}
+
+function markupReader({ format, ignoreRobots }: LargePage, collector: OutlinkCollector): PieceReader {
+  const isXml = format === 'xml';
+  const reader = new ReferenceReader(isXml, collector, 0);
   let isForbidden = false;
   const stream = new MarkupStream(
     {
       open: (tag, attributes) => {
         const isRobots = tag === 'meta' && attributes.name?.trim().toLowerCase() === 'robots';
-        if (isRobots && !ignoreRobots) isForbidden ||= parseRobotsMeta(attributes.content ?? '').nofollow;
+        if (isRobots && !isXml && !ignoreRobots)
+          isForbidden ||= parseRobotsMeta(attributes.content ?? '').nofollow;
         reader.open(tag, attributes);
       },
       text: (text) => reader.text(text),
       close: () => reader.close(),
       comment: (text) => reader.comment(text),
+      instruction: (text) => reader.instruction(text),
     },
-    { dialect: 'xhtml' },
+    { dialect: isXml ? 'xml' : 'xhtml' },
   );
-  const decoder = decoderOf(page);
   let characters = 0;
-  for await (const piece of page.pieces) {
-    const text = decoder.decode(piece, { stream: true });
-    characters += text.length;
-    stream.write(text);
-    // More links than are kept only cost time.
-    if (isForbidden || collector.dropped > maxLinks || characters - stream.offset > MAX_TOKEN) break;
-  }
-  stream.write(decoder.decode());
-  stream.end();
-  reader.end();
-  return isForbidden ? { links: [], dropped: 0 } : collector;
+  return {
+    write: (text) => {
+      characters += text.length;
+      stream.write(text);
+    },
+    end: () => {
+      stream.end();
+      reader.end();
+    },
+    isFull: () => isForbidden || characters - stream.offset > MAX_TOKEN,
+    isForbidden: () => isForbidden,
+  };
 }
 
-function decoderOf({ beginning, charset }: LargePage): TextDecoder {
+function decoderOf({ beginning, charset, format }: LargePage): TextDecoder {
   const start = beginning.subarray(0, CHARSET_BYTES);
-  const label = wideCharset(start) ?? decodeText(start, { html: true, declared: charset }).charset ?? 'utf-8';
+  const label =
+    wideCharset(start) ??
+    decodeText(start, { html: format === 'html', declared: charset }).charset ??
+    'utf-8';
   try {
     return new TextDecoder(label);
   } catch {

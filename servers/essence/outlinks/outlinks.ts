@@ -23,7 +23,7 @@ export interface OutlinkSource {
   readonly text: () => string;
 }
 
-type Format = 'html' | 'xml' | 'style' | 'script' | 'json';
+export type Format = 'html' | 'xml' | 'style' | 'script' | 'json';
 
 const BY_MEDIA_TYPE: readonly (readonly [RegExp, Format])[] = [
   [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
@@ -70,7 +70,12 @@ export function outlinksOf(
   return collector;
 }
 
-function formatOf({ contentType = '', isHtml, url }: OutlinkSource): Format | undefined {
+/** Returns the format whose references are extracted; undefined if the type has no extractor. */
+export function formatOf({
+  contentType = '',
+  isHtml,
+  url,
+}: Pick<OutlinkSource, 'contentType' | 'isHtml' | 'url'>): Format | undefined {
   const type = contentType.trim().toLowerCase();
   const found = BY_MEDIA_TYPE.find(([pattern]) => pattern.test(type))?.[1];
   if (found !== undefined) return found;

@@ -25,6 +25,26 @@ export function scanScript(text: string, add: (reference: string) => void): void
   }
 }
 
+/** Characters that a string with its quotes can have. */
+const MAX_STRING = 1100;
+
+/** Reads a script in pieces, as {@link scanScript} does. */
+export class ScriptReader {
+  readonly #add: (reference: string) => void;
+  /** The end of the last piece, in which a string may begin. */
+  #rest = '';
+
+  constructor(add: (reference: string) => void) {
+    this.#add = add;
+  }
+
+  write(text: string): void {
+    const whole = this.#rest + text;
+    scanScript(whole, this.#add);
+    this.#rest = whole.slice(-MAX_STRING);
+  }
+}
+
 function withoutEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type OutlinkHop, scanSrcset } from '../../../servers/essence/outlinks/attributes.js';
 import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
-import { isLikelyUrl } from '../../../servers/essence/outlinks/script-and-json.js';
-import { scanStyle } from '../../../servers/essence/outlinks/style.js';
+import { isLikelyUrl, ScriptReader, scanScript } from '../../../servers/essence/outlinks/script-and-json.js';
+import { StyleReader, scanStyle } from '../../../servers/essence/outlinks/style.js';
 import { assertProperty } from '../../helpers/property.js';
 
 const PAGE = 'http://a.test/dir/page.html';
@@ -224,4 +224,24 @@ t.test('any text ends in linear time, with URLs that are absolute', async (t) =>
   );
   for (const unit of '"|\\|url(|@import "|(|<a |\'/|a.png,|\\u0022|<!--[if |[|{"a":|s|@s'.split('|'))
     for (const contentType of types) t.ok(links(unit.repeat(20_000), { contentType }).length < 100_000, unit);
+});
+
+t.test('CRAWL-11.2 style sheets and scripts have the same references in pieces of any size', async (t) => {
+  const style = `@import "a.css"; @import url( 'b.css' ) screen; @namespace url(no); .a-url(x) { background: url(c.png), url( "d\\".png" ) }
+    /* url(no) */ .e { src: image-set('e.png' 1x, url(f.png) 2x); content: "no" } .g { background: URL(g\\).png) } /*** x ***/ @media x { h { i: url(h.png) } }`;
+  const script = `load("a.js"); x = 'b/c.js' + "\\"d/e.js\\""; f(\u0060g/h.png\u0060); // don't 'i/j.js'`;
+  const all = { style: [] as string[], script: [] as string[] };
+  scanStyle(style, (reference) => all.style.push(reference));
+  scanScript(script, (reference) => all.script.push(reference));
+  t.same(all.style, ['a.css', 'b.css', 'c.png', 'd".png', 'e.png', 'f.png', 'g).png', 'h.png']);
+  for (let size = 1; size <= 40; size++) {
+    const found = { style: [] as string[], script: new Set<string>() };
+    const styles = new StyleReader((reference) => found.style.push(reference));
+    const scripts = new ScriptReader((reference) => found.script.add(reference));
+    for (let at = 0; at < style.length; at += size) styles.write(style.slice(at, at + size));
+    for (let at = 0; at < script.length; at += size) scripts.write(script.slice(at, at + size));
+    styles.end();
+    t.same(found.style, all.style, `pieces of ${size}`);
+    t.same([...found.script].sort(), [...new Set(all.script)].sort(), `pieces of ${size}`);
+  }
 });

@@ -153,3 +153,64 @@ t.test('profile archive: the links of a page of any length are followed, however
       );
   }
 });
+
+/** Long documents of the types that are read in pieces, with links at their beginning, in the middle and at their end. */
+function longDocuments(): readonly (readonly [
+  name: string,
+  type: string,
+  body: string,
+  links: readonly string[],
+])[] {
+  const filled = (line: (i: number) => string): string =>
+    Array.from({ length: 60_000 }, (_, i) => line(i)).join('');
+  const rules = filled((i) => `.c${i} { color: red; /* ${i}; url(no) */ }\n`);
+  const picture = `.p { background: url("data:image/png;base64,${'A'.repeat(300_000)}") } .q { src: url(data:,${'B'.repeat(300_000)}) }`;
+  const calls = filled((i) => `f("word ${i}", '${i}');\n`);
+  const items = filled((i) => `<item><title>t${i}</title></item>\n`);
+  const values = filled((i) => `{"n": ${i}, "t": "text"},\n`);
+  return [
+    [
+      'style',
+      'text/css',
+      `@import "/a.css";${rules}.m { background: url( /m.png ) }${picture}/*${'x'.repeat(200_000)}*/${rules}.z { background: image-set('/z.png' 1x) }`,
+      ['/a.css', '/m.png', '/z.png'],
+    ],
+    [
+      'script',
+      'text/javascript',
+      `load("/a.js");${calls}load('/m.js');${calls}load("/z.js")`,
+      ['/a.js', '/m.js', '/z.js'],
+    ],
+    [
+      'minified',
+      'text/javascript',
+      `load("/a.js");${calls}load('/m.js');${calls}load("/z.js")`.replaceAll('\n', ''),
+      ['/a.js', '/m.js', '/z.js'],
+    ],
+    [
+      'feed',
+      'application/rss+xml',
+      `<?xml-stylesheet href="/a.xsl"?><rss><channel><item><enclosure url="/m.mp3"/></item>${items}<item><enclosure url="/z.mp3"/></item></channel></rss>`,
+      ['/a.xsl', '/m.mp3', '/z.mp3'],
+    ],
+    ['json', 'application/json', `[{"image": "/a.png"},${values}{"image": "/z.png"}]`, ['/a.png', '/z.png']],
+  ];
+}
+
+t.test('profile archive: the links of other types of any length are followed', async (t) => {
+  for (const [name, type, body, links] of longDocuments()) {
+    await using site = await Site.start({
+      '/': `<a href=/long>x</a>`,
+      '/long': (_, response) => response.writeHead(200, { 'content-type': type }).end(body),
+    });
+    const order = {
+      profile: 'archive' as const,
+      warc: { directory: 'warc' },
+      settings: { minDelayMs: 0, delayFactor: 0 },
+    };
+    await crawlOrdered(t.testdir(), `${site.url}/`, readOrder(JSON.stringify(order), 'order.json'), [
+      'Max-Retrieval-Size: 1000000',
+    ]);
+    t.same(site.paths.filter((path) => !['/', '/long'].includes(path)).sort(), links, name);
+  }
+});
