@@ -34,6 +34,10 @@ const DEFAULT_LIMITS = {
 const SIZE_LINE = /^(?:0x)?([0-9a-f]+)[ \t]*(?:;.*)?$/is;
 /** The same by the grammar of RFC 9112 7.1; `\r\n` before it ends the chunk before it. */
 const STRICT_SIZE_LINE = /^[0-9a-f]+(?:[ \t]*;.*)?\r\n$/is;
+/** The size of the last chunk without its line end, which shows that no digit follows. */
+const CUT_LAST_SIZE = /^\s*0+(?:\s+|[ \t]*;.*)$/s;
+/** The size of a chunk without its line end. */
+const CUT_SIZE = /^(?:0x)?[0-9a-f]{1,8}[ \t]*(?:;.*)?\r?$/is;
 /** Hexadecimal digits of the largest safe integer. */
 const MAX_SIZE_DIGITS = 13;
 
@@ -65,6 +69,8 @@ export class HttpResponseReader {
   #remaining = 0;
   #bodyBytes = 0;
   #isFirstChunk = true;
+  /** Whether sizes of chunks have zeros at their beginning. */
+  #arePadded = false;
   #persists = false;
   #offset = 0;
 
@@ -145,12 +151,11 @@ export class HttpResponseReader {
       this.#note('cut-header');
       yield* this.#endHead(this.#buffer.take());
     }
-    if (this.#state === 'chunk-line' && /^\s*0+\s*$/.test(bufferOf(this.#buffer.view()).toString('latin1'))) {
+    const line = this.#state === 'chunk-line' ? bufferOf(this.#buffer.view()).toString('latin1') : '';
+    if (CUT_LAST_SIZE.test(line) || (/^\s*0+$/.test(line) && !this.#arePadded)) {
       this.#state = 'trailers';
       yield { kind: 'framing', raw: this.#buffer.take() };
-    }
-    if (this.#state === 'chunk-line' && this.#isFirstChunk && this.#buffer.length > 0)
-      yield* this.#dropChunking();
+    } else if (line !== '' && this.#isFirstChunk && !this.#isCutSize(line)) yield* this.#dropChunking();
     if (this.#state === 'trailers') {
       this.#note('cut-header');
       if (this.#buffer.length > 0) yield this.#trailers();
@@ -357,6 +362,13 @@ export class HttpResponseReader {
     return used;
   }
 
+  /** Whether the connection ended within the size of the first chunk; a body without chunks can look like it. */
+  #isCutSize(line: string): boolean {
+    const otherwise = this.#framing.kind === 'chunked' ? this.#framing.otherwise : undefined;
+    const isAnnounced = otherwise?.kind === 'length' && otherwise.length === line.length;
+    return CUT_SIZE.test(line) && !isAnnounced;
+  }
+
   *#beginChunk(sent: string, line: string): Generator<HttpEvent> {
     const digits = SIZE_LINE.exec(line)?.[1]?.replace(/^0+/, '');
     if (digits === undefined && this.#isFirstChunk) {
@@ -374,6 +386,7 @@ export class HttpResponseReader {
     }
     const isStrict = STRICT_SIZE_LINE.test(this.#isFirstChunk ? sent : sent.replace(/^\r\n/, ''));
     if (!isStrict || (!this.#isFirstChunk && !sent.startsWith('\r\n'))) this.#note('chunk-size');
+    this.#arePadded ||= this.#isFirstChunk && /^(?:0x)?0./i.test(line);
     const extension = line.indexOf(';');
     if (extension >= 0) this.#countExtension(line.length - extension);
     yield { kind: 'framing', raw: this.#buffer.take() };
