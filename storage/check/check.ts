@@ -1,6 +1,6 @@
 // `harvest store check`: reads everything that a store has on the disk and compares it.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE, verifySums } from '../files/checksums.js';
@@ -101,6 +101,8 @@ async function addedFiles(directory: string): Promise<string[]> {
 async function checkListedFiles(directory: string, options: CheckOptions): Promise<CheckedStore> {
   const list = await readFileList(directory);
   const found = { directory, kind: 'data directory' as const, bytes: 0 };
+  const entry = await lstat(join(directory, LIST_FILE)).catch(() => undefined);
+  if (entry?.isFile() === false) return { ...found, problems: [`${LIST_FILE} is not a regular file`] };
   if (list === undefined) return { ...found, problems: [`${LIST_FILE} is missing`] };
   if (typeof list === 'string') return { ...found, problems: [`${LIST_FILE} ${list}`] };
   let bytes = 0;
@@ -111,10 +113,13 @@ async function checkListedFiles(directory: string, options: CheckOptions): Promi
       options.onProgress?.(directory, bytes, bytes);
     },
   });
+  const problems = changed.map(({ name, problem }) => `${name} ${problem}`);
   const missing = changed.filter(({ problem }) => problem === MISSING).length;
-  if (missing > 0 && missing === list.files.size)
-    return { ...found, bytes, problems: [`${LIST_FILE} is the list of another directory`] };
-  return { ...found, bytes, problems: changed.map(({ name, problem }) => `${name} ${problem}`) };
+  if (missing > 0 && 2 * missing >= list.files.size) {
+    const other = `${LIST_FILE} is the list of another directory, or of another time`;
+    return { ...found, bytes, problems: missing === list.files.size ? [other] : [other, ...problems] };
+  }
+  return { ...found, bytes, problems };
 }
 
 function adviceAbout({ directory, database, published, generations }: FoundStore): string {

@@ -52,7 +52,9 @@ export async function* findStores(directory: string, depth = 0): AsyncGenerator<
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   // A file that was added beside the list is named with it.
   const hasList = names.includes(LIST_FILE);
-  const database = !hasList && names.some((name) => DATABASE_FILE.test(name));
+  const indexes =
+    directory.endsWith('/index') && entries.some(({ name }) => name === 'CURRENT' || GENERATION.test(name));
+  const database = !hasList && !indexes && names.some((name) => DATABASE_FILE.test(name));
   const sums = entries.some(({ name }) => name === SUMS_FILE);
   const published = GENERATION.test(directory.slice(directory.lastIndexOf('/') + 1));
   const generations =
@@ -60,10 +62,6 @@ export async function* findStores(directory: string, depth = 0): AsyncGenerator<
     GENERATIONS.test(directory) &&
     (entries.some(({ name }) => name === 'CURRENT') ||
       entries.some((entry) => entry.isDirectory() && GENERATION.test(entry.name)));
-  const indexes =
-    !database &&
-    directory.endsWith('/index') &&
-    entries.some(({ name }) => name === 'CURRENT' || GENERATION.test(name));
   const listed = !database && (hasList || (await wasListed(directory, entries)));
   if (database || sums || generations || listed || indexes)
     yield { directory, database, sums, published, generations, listed, indexes };

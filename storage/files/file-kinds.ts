@@ -22,8 +22,12 @@ const REPLACED =
   /^(?:generations|references|index)\/CURRENT$|^index\/\d+\/state\.json$|^admin\/LAST-COLLECTION$|^crawl\/(?:restored\.json|reports\/[^/]+)$/;
 /** The files of an open store, which LevelDB makes and removes: a check of the store misses them. */
 const LEVEL = /^(?:working|store)\//;
-/** Of those, the ones that nothing removes while the store is open. */
-const LEVEL_KEPT = /^(?:working|store)\/(?:LOGIN-KEY|LENGTHS|LOCK)$/;
+/** Of those, the ones to which LevelDB appends. */
+const LEVEL_GROWING = /^(?:working|store)\/(?:MANIFEST-\d+|\d+\.log)$/;
+/** Those that never change as soon as the MANIFEST names them. */
+const LEVEL_TABLE = /^(?:working|store)\/\d+\.(?:ldb|sst)$/;
+/** Those that nothing removes while the store is open. */
+const LEVEL_KEPT = /^(?:working|store)\/(?:LOGIN-KEY|LENGTHS|LOCK|CURRENT)$/;
 /** Removed and made again in the course of a run, and checked by their reader. */
 const PASSING = /^index\/\d+\/SUMS$|^seen\/|\.open$|^(?:working|store)\/SEAL$/;
 /** Directories that appear and go as a whole. */
@@ -38,7 +42,9 @@ const STRICT =
   /^(?:[^/]+|(?:working|store|generations|references|index|admin)\/.*|crawl\/(?:checkpoints|logs|reports)\/.*)$/;
 /** The names that programs of the kit make in them, besides those above. */
 const OWN =
-  /^(?:reserve|Registry)$|^(?:working|store)\/(?:CURRENT|LOCK|SEAL|LENGTHS|LOGIN-KEY|LOG(?:\.old)?|MANIFEST-\d{6,}|\d{6,}\.(?:log|ldb|sst))$|^(?:generations|references|index)\/\d+\/|^crawl\/(?:checkpoints|logs)\/|^admin\//;
+  /^(?:reserve|Registry)$|^(?:working|store)\/(?:CURRENT|LOCK|SEAL|LENGTHS|LOGIN-KEY|LOG(?:\.old)?|MANIFEST-\d{6,}|\d{6,}\.(?:log|ldb|sst))$|^crawl\/logs\/|^admin\/(?:LOG|LAST-COLLECTION)$/;
+/** The files of an index of the embedded engine; other programs choose their own names. */
+const INDEX_FILE = /\/(?:index\.sqlite|state\.json|SUMS)$/;
 
 export type FileKind = 'final' | 'growing' | 'replaced' | 'edited' | 'level' | 'passing' | 'other';
 
@@ -70,15 +76,44 @@ export const isRotated = (path: string): boolean => ROTATED.test(path);
 /** Whether a file of an open store is there as long as the store is open. */
 export const isKeptByLevel = (path: string): boolean => LEVEL_KEPT.test(path);
 
+/** Whether it is a log or MANIFEST of an open store. */
+export const growsInLevel = (path: string): boolean => LEVEL_GROWING.test(path);
+/** Whether it is a table of an open store. */
+export const isTable = (path: string): boolean => LEVEL_TABLE.test(path);
+
 /** The generation, index or checkpoint that a file belongs to: it appears and goes as a whole. */
 export const unitOf = (path: string): string | undefined => UNIT.exec(path)?.[0];
 
-/** Whether no program of the kit makes a file of this name at this place. */
-export function isForeign(path: string): boolean {
+/** The generations, indexes and checkpoints that a list has, as it is at the first question. */
+export class Units {
+  readonly #files: ReadonlyMap<string, unknown>;
+  #units: ReadonlySet<string> | undefined;
+
+  constructor(files: ReadonlyMap<string, unknown>) {
+    this.#files = files;
+  }
+
+  has(unit: string): boolean {
+    this.#units ??= new Set(
+      [...this.#files.keys()].flatMap((path) => {
+        const found = unitOf(path);
+        // Of the indexes only those whose names are known.
+        const isKnown = found?.startsWith('index/') !== true || path.endsWith('/index.sqlite');
+        return found !== undefined && isKnown ? [found] : [];
+      }),
+    );
+    return this.#units.has(unit);
+  }
+}
+
+/**
+ * Whether no program of the kit makes a file of this name at this place.
+ *
+ * @param units those that are whole: a generation or a checkpoint gets its files before its name
+ */
+export function isForeign(path: string, units: Units): boolean {
+  const unit = unitOf(path);
+  if (unit !== undefined) return units.has(unit) && !(unit.startsWith('index/') && INDEX_FILE.test(path));
   if (!STRICT.test(path) || OWN.test(path) || isRotated(path)) return false;
-  return (
-    kindOf(path) === 'level' ||
-    kindOf(path) === 'other' ||
-    (!path.includes('/') && isFinal(path) && !/arc/.test(path))
-  );
+  return kindOf(path) === 'level' || kindOf(path) === 'other' || (isFinal(path) && !/arc/.test(path));
 }

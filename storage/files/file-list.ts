@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { LIST_FILE } from './file-kinds.js';
+import { Pace } from './pace.js';
 import { openRegular, readRegular } from './regular-file.js';
 import { syncPath } from './sync-path.js';
 import { writeAndRename } from './write-and-rename.js';
@@ -141,6 +142,8 @@ function parseLine(line: string): [string, ListedFile] {
 export class NoteReader implements ListNotes {
   readonly replaced = new Set<string>();
   readonly pending = new Map<string, ListedFile>();
+  /** Files whose lines have changed since the caller cleared it. */
+  readonly changed = new Set<string>();
   readonly #files: Map<string, ListedFile>;
   readonly #currentBoot: string;
   #boot = '';
@@ -172,7 +175,7 @@ export class NoteReader implements ListNotes {
     if (kind === 'b') this.#boot = rest.split(' ')[0] ?? '';
     else if (kind === '-') {
       const name = JSON.parse(rest) as string;
-      this.#files.delete(name);
+      if (this.#files.delete(name)) this.changed.add(name);
       this.pending.delete(name);
     } else {
       const [name, file] = parseLine(rest);
@@ -180,12 +183,24 @@ export class NoteReader implements ListNotes {
         this.pending.set(name, file);
         return true;
       }
+      if (!isEqual(this.#files.get(name), file)) this.changed.add(name);
       this.#files.set(name, file);
       this.pending.delete(name);
       if (kind === '+') this.replaced.add(name);
     }
     return true;
   }
+}
+
+/** Whether a file is the one that was listed, and was not written since. */
+export function isUntouched(listed: FileFacts, file: FileFacts): boolean {
+  return listed.size === file.size && listed.mtimeNs === file.mtimeNs && listed.inode === file.inode;
+}
+
+/** Whether two lines say the same. */
+export function isEqual(a: ListedFile | undefined, b: ListedFile | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.crc32 === b.crc32 && isUntouched(a, b);
 }
 
 function stateOf(text: string): ListState | undefined {
@@ -222,7 +237,13 @@ export async function writeFileList(
   { state, files }: Pick<FileList, 'state' | 'files'>,
 ): Promise<{ readonly size: number; readonly notes: number }> {
   const lines = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const body = lines.map(([name, file]) => `${formatLine(name, file)}\n`).join('');
+  const pace = new Pace();
+  const parts: string[] = [];
+  for (const [name, file] of lines) {
+    if (pace.isOver) await pace.yield();
+    parts.push(`${formatLine(name, file)}\n`);
+  }
+  const body = parts.join('');
   const sealed = `${HEADS[state]}${body}${sumLine(body)}`;
   const owner = state === 'active' ? noteLine(`b ${await bootId()} ${process.pid}`) : '';
   const bytes = Buffer.byteLength(sealed);

@@ -1,10 +1,11 @@
 // Finds and sums the files of a data directory for its list (file-list.ts), and compares them with it.
 import type { BigIntStats } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, opendir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf } from '../../protocols/errors.js';
 import { ifPresent } from './exists.js';
 import {
+  growsInLevel,
   isEdited,
   isFinal,
   isForeign,
@@ -14,10 +15,19 @@ import {
   kindOf,
   LIST_FILE,
   mayGrow,
+  Units,
 } from './file-kinds.js';
-import type { FileFacts, FileList, FoundFiles, ListedFile, ListedFiles, ListNotes } from './file-list.js';
+import {
+  type FileFacts,
+  type FileList,
+  type FoundFiles,
+  isUntouched,
+  type ListedFile,
+  type ListedFiles,
+  type ListNotes,
+} from './file-list.js';
 import { crcOfFile } from './file-sum.js';
-import { isLoss } from './lost-files.js';
+import { LostFiles } from './lost-files.js';
 
 /** A file that is not as it was listed. */
 export interface ChangedFile {
@@ -39,9 +49,14 @@ const OTHER_CONTENT = 'is not as it was when the program ended';
 const MAX_SUMMED_BYTES = 1 << 30;
 /** Files up to this size are always read, before a program starts, too. */
 const SMALL_BYTES = 64 << 10;
+/** Of the small files that never change so many are read before a program starts: an archive may have many. */
+const MAX_FINAL_FILES = 2000;
+
+/** Entries of a directory that are read at once. */
+const ENTRIES = 512;
 
 /** What a lock of LevelDB is. */
-const EMPTY: ListedFile = { size: 0, crc32: undefined, mtimeNs: '', inode: '' };
+const EMPTY: ListedFile = { size: 0, crc32: 0, mtimeNs: '', inode: '' };
 
 /** The names of the regular files of a directory that a program of the kit would list, without those below it. */
 export async function filesOf(directory: string): Promise<string[]> {
@@ -52,17 +67,34 @@ export async function filesOf(directory: string): Promise<string[]> {
 /** The regular files below a directory that belong into its list, in no order. */
 export async function findFiles(directory: string, below = ''): Promise<FoundFiles> {
   const found = new Map<string, FileFacts & { readonly device: string }>();
-  const entries = (await ifPresent(readdir(join(directory, below), { withFileTypes: true }))) ?? [];
-  for (const entry of entries) {
+  await findInto(found, directory, below);
+  return found;
+}
+
+async function findInto(
+  found: Map<string, FileFacts & { readonly device: string }>,
+  directory: string,
+  below: string,
+  isDeep = true,
+): Promise<void> {
+  const opened = await ifPresent(opendir(join(directory, below), { bufferSize: ENTRIES }));
+  if (opened === undefined) return;
+  for await (const entry of opened) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`;
     if (isIgnored(entry.name) || isUnlisted(name)) continue;
-    if (entry.isDirectory())
-      for (const [path, facts] of await findFiles(directory, name)) found.set(path, facts);
-    else if (entry.isFile()) {
+    if (entry.isDirectory()) {
+      if (isDeep) await findInto(found, directory, name);
+    } else if (entry.isFile()) {
       const status = await ifPresent(stat(join(directory, name), { bigint: true }));
       if (status !== undefined) found.set(name, { ...factsOf(status), device: String(status.dev) });
     }
   }
+}
+
+/** The regular files of a directory, without those below it, that belong into its list. */
+export async function findTopFiles(directory: string): Promise<FoundFiles> {
+  const found = new Map<string, FileFacts & { readonly device: string }>();
+  await findInto(found, directory, '', false);
   return found;
 }
 
@@ -118,6 +150,7 @@ class Comparison {
   readonly #found: FoundFiles;
   readonly #options: CompareOptions;
   readonly #changed: ChangedFile[] = [];
+  #finalFiles = 0;
 
   constructor(directory: string, { files, notes }: FileList, found: FoundFiles, options: CompareOptions) {
     this.#directory = directory;
@@ -131,7 +164,7 @@ class Comparison {
   async closed(): Promise<ChangedFile[]> {
     for (const [name, expected, file] of this.#listed()) {
       if (file === undefined) await this.#miss(name);
-      else if (!this.#isSkipped(expected, file)) await this.#compare(name, [expected], mayGrow(name));
+      else if (!this.#isSkipped(name, expected, file)) await this.#compare(name, [expected], mayGrow(name));
     }
     for (const name of this.#found.keys())
       if (!this.#files.has(name) && !mayGrow(name) && !this.#isEdited(name)) this.#add(name, ADDED);
@@ -141,21 +174,23 @@ class Comparison {
   /** A program has the directory, or was killed: what it noted is there. */
   async opened(): Promise<ChangedFile[]> {
     const notes = this.#notes;
+    const lost = new LostFiles(this.#directory, this.#files, this.#found);
     if (notes?.torn === true) this.#add(LIST_FILE, 'was cut off within its last line');
     for (const [name, expected, file] of this.#listed()) {
       if (file === undefined) {
-        const isMissed =
-          notes === undefined ? isKey(name) : await isLoss(this.#directory, name, this.#files, this.#found);
+        const isMissed = notes === undefined ? isKey(name) : await lost.isLoss(name);
         if (isMissed && !notes?.pending.has(name)) await this.#miss(name);
         continue;
       }
       const versions = this.#versions(name, expected, file);
-      if (versions.length === 0 || this.#isSkipped(expected, file)) continue;
-      await this.#compare(name, versions, kindOf(name) === 'growing');
+      if (versions.length === 0 || this.#isSkipped(name, expected, file)) continue;
+      await this.#compare(name, versions, kindOf(name) === 'growing' || growsInLevel(name));
     }
     if (notes !== undefined) {
+      const units = new Units(this.#files);
       for (const name of this.#found.keys())
-        if (!this.#files.has(name) && !notes.pending.has(name) && isForeign(name)) this.#add(name, ADDED);
+        if (!this.#files.has(name) && !notes.pending.has(name) && isForeign(name, units))
+          this.#add(name, ADDED);
     }
     return this.#changed;
   }
@@ -171,8 +206,9 @@ class Comparison {
     return this.#options.quick === true && isEdited(name);
   }
 
-  #isSkipped(expected: ListedFile, file: FileFacts): boolean {
-    return this.#options.quick === true && isUntouched(expected, file) && file.size > SMALL_BYTES;
+  #isSkipped(name: string, expected: ListedFile, file: FileFacts): boolean {
+    if (this.#options.quick !== true || !isUntouched(expected, file)) return false;
+    return file.size > SMALL_BYTES || (isFinal(name) && ++this.#finalFiles > MAX_FINAL_FILES);
   }
 
   /** What a file of an open list may be; nothing if it may be anything. */
@@ -188,7 +224,7 @@ class Comparison {
     const pending = notes.pending.get(name);
     if (kind === 'replaced' || notes.replaced.has(name))
       return pending === undefined ? [expected] : [expected, pending];
-    if (kind === 'growing' || kind === 'edited') return [expected];
+    if (kind === 'growing' || kind === 'edited' || growsInLevel(name)) return [expected];
     if (kind === 'level' || kind === 'passing') return [];
     // It may have been written after it was found, but not without a new time.
     return file.mtimeNs === expected.mtimeNs && file.inode === expected.inode ? [expected] : [];
@@ -235,9 +271,4 @@ export async function compareFile(
 
 function factsOf({ size, mtimeNs, ino }: BigIntStats): FileFacts {
   return { size: Number(size), mtimeNs: String(mtimeNs), inode: String(ino) };
-}
-
-/** Whether a file is the one that was listed, and was not written since. */
-export function isUntouched(listed: FileFacts, file: FileFacts): boolean {
-  return listed.size === file.size && listed.mtimeNs === file.mtimeNs && listed.inode === file.inode;
 }

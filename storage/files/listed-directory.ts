@@ -11,8 +11,8 @@ import { WatchedFiles } from './watched-files.js';
 const MAX_SENTENCES = 20;
 /** Milliseconds between two looks at the files while a program runs. */
 const LOOK_MS = 2000;
-/** The looks take at most this part of the time. */
-const LOOK_SHARE = 100;
+/** A look is followed by a pause of at least so many times its time; large directories are read more rarely. */
+const LOOK_SHARE = 20;
 
 /**
  * The list of the files of a data directory, from the start of the program that owns it to its end: compares the files
@@ -83,15 +83,19 @@ export class ListedDirectory implements AsyncDisposable {
   #wait(ms: number): void {
     this.#timer = setTimeout(async () => {
       const begin = performance.now();
-      await this.look();
+      await this.#look(false);
       if (this.#timer !== undefined) this.#wait(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - begin)));
     }, ms).unref();
   }
 
   /** Notes what programs made, and reports what they did not. On a full disk, or without rights, later. */
-  async look(): Promise<void> {
+  look(): Promise<void> {
+    return this.#look(true);
+  }
+
+  async #look(all: boolean): Promise<void> {
     await this.#mutex.runExclusive(async () => {
-      this.#say((await this.#watched?.look().catch(() => undefined)) ?? []);
+      this.#say((await this.#watched?.look(all).catch(() => undefined)) ?? []);
     });
   }
 

@@ -1,13 +1,26 @@
 // The files of a data directory while its program runs: what it makes is noted in the list, and what is lost, changed
 // or added by others is found.
-import { open } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFinal, isForeign, kindOf, LIST_FILE, mayGrow } from './file-kinds.js';
+import {
+  growsInLevel,
+  isFinal,
+  isForeign,
+  isIgnored,
+  isTable,
+  kindOf,
+  LIST_FILE,
+  mayGrow,
+  Units,
+} from './file-kinds.js';
 import {
   appendNotes,
   type FileFacts,
+  type FoundFiles,
   formatNote,
   formatRemoval,
+  isEqual,
+  isUntouched,
   type ListedFile,
   type ListedFiles,
   NoteReader,
@@ -21,19 +34,23 @@ import {
   type ChangedFile,
   compareFile,
   findFiles,
-  isUntouched,
+  findTopFiles,
   listFiles,
   MISSING,
 } from './list-files.js';
-import { isLoss } from './lost-files.js';
+import { LostFiles } from './lost-files.js';
+import { Pace } from './pace.js';
 
 /** Larger files are compared by their size, and by their own checksums. */
 const MAX_SUMMED_BYTES = 16 << 20;
 /** Notes after which the list is written anew. */
 const MAX_NOTES_BYTES = 256 << 10;
+/** A directory is read again after this many times the time that it took. */
+const ROOM_SHARE = 200;
 
 export class WatchedFiles {
   readonly #directory: string;
+  readonly #now: () => number;
   readonly #files: Map<string, ListedFile>;
   /** The list as it was read before the first look. */
   readonly #listed: ListedFiles;
@@ -49,49 +66,64 @@ export class WatchedFiles {
   /** Where its notes begin. */
   #notes = 0;
   #isFirst = true;
+  /** When the directories within are read again; milliseconds. */
+  readonly #due = new Map<string, number>();
 
   /**
    * @param listed the list as it was read
    * @param files the same without what is not as it was listed
+   * @param now milliseconds
    */
-  constructor(directory: string, listed: ListedFiles, files: ListedFiles) {
+  constructor(directory: string, listed: ListedFiles, files: ListedFiles, now = () => performance.now()) {
+    this.#now = now;
     this.#directory = directory;
     this.#listed = listed;
     this.#files = new Map(files);
     this.#reader = new NoteReader(this.#files);
   }
 
-  /** Notes what is new. Returns what was found since the last call. @throws system errors */
-  async look(): Promise<ChangedFile[]> {
+  /**
+   * Notes what is new. Returns what was found since the last call.
+   *
+   * @param all also read the directories whose turn has not come; default: as often as they are small
+   * @throws system errors
+   */
+  async look(all = false): Promise<ChangedFile[]> {
     const changed: ChangedFile[] = [];
     if (this.#written === 0) await this.#takeEarlyNotes();
-    if (this.#written === 0 || this.#read - this.#written > MAX_NOTES_BYTES) await this.#write();
+    if (this.#written === 0 || this.#read - this.#written > Math.max(MAX_NOTES_BYTES, this.#written))
+      await this.#write();
     const state = await stateInFile(this.#directory);
     if (state !== 'active') {
       // Another program, or a full disk: its changes are not noted.
-      if (state === 'opened') this.#forgetChanged(await findFiles(this.#directory));
+      if (state === 'opened') await this.#forgetChanged(await findFiles(this.#directory));
       else changed.push({ name: LIST_FILE, problem: state === 'absent' ? MISSING : 'was changed' });
       await this.#write();
     }
-    const before = new Map(this.#files);
-    const found = await findFiles(this.#directory);
+    this.#reader.changed.clear();
+    const { found, waiting } = await this.#find(all);
     // Whatever was replaced before the files were found has its note.
     await this.#readNotes();
     let notes = '';
+    const pace = new Pace();
+    const units = new Units(this.#files);
+    const lost = new LostFiles(this.#directory, this.#files, found);
     const isSame = (name: string): boolean =>
-      isEqual(this.#files.get(name), before.get(name)) && !this.#reader.pending.has(name);
-    for (const name of before.keys()) {
-      if (found.has(name) || !isSame(name) || this.#damaged.has(name)) continue;
-      if (await isLoss(this.#directory, name, this.#files, found)) changed.push(this.#damage(name, MISSING));
+      !this.#reader.changed.has(name) && !this.#reader.pending.has(name) && !this.#damaged.has(name);
+    for (const name of this.#files.keys()) {
+      if (pace.isOver) await pace.yield();
+      if (found.has(name) || waiting.some((room) => name.startsWith(room)) || !isSame(name)) continue;
+      if (await lost.isLoss(name)) changed.push(this.#damage(name, MISSING));
       else {
         notes += formatRemoval(name);
         this.#files.delete(name);
       }
     }
     for (const [name, { device: _, ...file }] of found) {
-      if (!isSame(name) || this.#damaged.has(name)) continue;
+      if (pace.isOver) await pace.yield();
+      if (!isSame(name)) continue;
       const listed = this.#files.get(name);
-      if (listed === undefined && !this.#isFirst && isForeign(name)) {
+      if (listed === undefined && !this.#isFirst && isForeign(name, units)) {
         this.#damaged.set(name, undefined);
         changed.push({ name, problem: ADDED });
         continue;
@@ -99,7 +131,7 @@ export class WatchedFiles {
       const problem = await this.#problemOf(name, listed, file);
       if (problem !== undefined && isSame(name)) changed.push(this.#damage(name, problem));
       else {
-        const next = await this.#next(name, listed, file);
+        const next = await this.#next(name, listed, file, lost);
         if (next === listed || next === undefined) continue;
         notes += formatNote('=', name, next);
         this.#files.set(name, next);
@@ -108,6 +140,33 @@ export class WatchedFiles {
     this.#isFirst = false;
     if (notes !== '') await appendNotes(this.#directory, notes, this.#notes);
     return changed;
+  }
+
+  /**
+   * Finds the files, those of a directory with many of them only in a small part of the time.
+   *
+   * @returns also the beginnings of the names that were left out
+   */
+  async #find(all: boolean): Promise<{ readonly found: FoundFiles; readonly waiting: readonly string[] }> {
+    const found = new Map(await findTopFiles(this.#directory));
+    const waiting: string[] = [];
+    for (const entry of await readdir(this.#directory, { withFileTypes: true })) {
+      const { name } = entry;
+      if (!entry.isDirectory() || isIgnored(name)) continue;
+      const begin = this.#now();
+      if (!all && begin < (this.#due.get(name) ?? 0)) {
+        waiting.push(`${name}/`);
+        continue;
+      }
+      const pace = new Pace();
+      for (const [path, facts] of await findFiles(this.#directory, name)) {
+        if (pace.isOver) await pace.yield();
+        found.set(path, facts);
+      }
+      const end = this.#now();
+      this.#due.set(name, end + ROOM_SHARE * (end - begin));
+    }
+    return { found, waiting };
   }
 
   /** What this program has noted between the reading of an active list, which a killed one left, and now. */
@@ -119,8 +178,10 @@ export class WatchedFiles {
   }
 
   /** What files are that have changed without a note is found later. */
-  #forgetChanged(found: ReadonlyMap<string, FileFacts>): void {
+  async #forgetChanged(found: ReadonlyMap<string, FileFacts>): Promise<void> {
+    const pace = new Pace();
     for (const [name, listed] of this.#files) {
+      if (pace.isOver) await pace.yield();
       const file = found.get(name);
       if (file === undefined || isUntouched(listed, file) || this.#damaged.has(name)) continue;
       this.#files.set(name, { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode });
@@ -140,9 +201,15 @@ export class WatchedFiles {
   ): Promise<string | undefined> {
     if (listed === undefined || listed.mtimeNs === '0' || isUntouched(listed, file)) return undefined;
     const kind = kindOf(name);
+    // LevelDB appends to it.
+    if (growsInLevel(name)) {
+      const problem = await compareFile(join(this.#directory, name), listed, true);
+      return problem === MISSING ? undefined : problem;
+    }
     if (kind !== 'replaced' && !isFinal(name) && !this.#reader.replaced.has(name)) return undefined;
-    if (kind === 'growing' || kind === 'level') return undefined;
-    return await compareFile(join(this.#directory, name), listed, false);
+    if (kind === 'growing' || (kind === 'level' && !isTable(name))) return undefined;
+    const problem = await compareFile(join(this.#directory, name), listed, false);
+    return problem === MISSING && kind === 'level' ? undefined : problem;
   }
 
   /** What the list says of a file from now on. */
@@ -150,10 +217,15 @@ export class WatchedFiles {
     name: string,
     listed: ListedFile | undefined,
     file: FileFacts,
+    lost: LostFiles,
   ): Promise<ListedFile | undefined> {
     const kind = kindOf(name);
     const path = join(this.#directory, name);
-    if (kind === 'level' || kind === 'passing')
+    if (growsInLevel(name) && (listed === undefined || !isUntouched(listed, file)))
+      return await this.#grown(path, listed, file);
+    // A table is complete as soon as the MANIFEST names it.
+    const isWhole = isTable(name) && (await lost.isLive(name));
+    if ((kind === 'level' && !isWhole) || kind === 'passing')
       return listed ?? { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode };
     if (listed !== undefined && isUntouched(listed, file)) return listed;
     if (kind === 'growing') return await this.#grown(path, listed, file);
@@ -218,15 +290,12 @@ export class WatchedFiles {
       report([{ name, problem }]);
       this.#damaged.set(name, listed);
     }
+    const lost = new LostFiles(this.#directory, this.#files, new Map());
     for (const [name, listed] of this.#damaged) {
-      if (listed === undefined) files.delete(name);
+      const isGone = kindOf(name) === 'level' && !files.has(name) && !(await lost.isLive(name));
+      if (listed === undefined || isGone) files.delete(name);
       else files.set(name, listed);
     }
     await writeFileList(this.#directory, { state: 'closed', files });
   }
-}
-
-function isEqual(a: ListedFile | undefined, b: ListedFile | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.crc32 === b.crc32 && isUntouched(a, b);
 }

@@ -251,7 +251,8 @@ export class Level implements Rows {
   #recordLengths(): void {
     this.#recording ??= setTimeout(() => {
       this.#recording = undefined;
-      this.#lengthsRecorded = this.#lengths.record();
+      // A write that failed may have left a part of a record.
+      if (this.#failure === undefined) this.#lengthsRecorded = this.#lengths.record();
     }, RECORD_LENGTHS_MS).unref();
   }
 

@@ -1,12 +1,13 @@
-// Data directories of `harvest run`, sealed and killed, and the ways in which each of their files is damaged.
+// The ways in which each file of a data directory is damaged, and what a check says of them.
 import {
-  cpSync,
+  chmodSync,
+  chownSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,117 +15,118 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { Test } from 'tap';
 import { checkCrawlFiles } from '../../servers/crawler/check-files.js';
 import { checkStores } from '../../storage/check/check.js';
-import { isUnlisted, kindOf } from '../../storage/files/file-kinds.js';
-import { readFileList } from '../../storage/files/file-list.js';
-import { findFiles } from '../../storage/files/list-files.js';
-import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
+import { isUnlisted } from '../../storage/files/file-kinds.js';
 import { Random } from '../helpers/random.js';
 import { SEED } from '../helpers/seed.js';
-import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { waitUntil } from '../helpers/wait-until.js';
+import type { DataDirectory } from './data-directories.js';
 
-const DOCUMENTS = 12;
-
-/** A data directory after a run that ended in good order, and after one that was killed when everything was done. */
-export async function makeData(t: Test): Promise<{ readonly sealed: string; readonly killed: string }> {
-  const directory = await temporaryDirectory(t);
-  const documents = join(directory, 'documents');
-  mkdirSync(documents);
-  for (let i = 0; i < DOCUMENTS; i++)
-    writeFileSync(
-      join(documents, `${i}.html`),
-      `<title>Page ${i}</title><p>word${i}</p><a href="${(i + 1) % DOCUMENTS}.html">next</a>`,
-    );
-  const sealed = join(directory, 'sealed');
-  const killed = join(directory, 'killed');
-  const run = ['run', documents, ...ANY_PORTS, '--low-disk', '0'];
-  t.match(await cli(...run, '--data', sealed, '--once'), { code: 0 });
-  cpSync(sealed, killed, { recursive: true, preserveTimestamps: true });
-  const program = new CliProcess([...run, '--data', killed, '--every', '1d', '--force']);
-  await Promise.race([program.output(/What to try/), program.output(/What to try/, 'stderr')]);
-  for (const part of ['gatherer', 'broker']) await waitUntil(() => isNoted(join(killed, part)));
-  program.kill('SIGKILL');
-  await program.finished;
-  return { sealed, killed };
-}
-
-/** Whether the list has every file as it is. */
-async function isNoted(directory: string): Promise<boolean> {
-  const list = await readFileList(directory);
-  if (typeof list !== 'object') return false;
-  for (const [name, { size }] of await findFiles(directory)) {
-    const listed = list.files.get(name);
-    if (listed === undefined) return false;
-    if (
-      ['final', 'growing', 'replaced'].includes(kindOf(name)) &&
-      (listed.mtimeNs === '0' || listed.size !== size)
-    )
-      return false;
-  }
-  return true;
+/** What a damage is made of. */
+interface Victim {
+  /** Where the file was; it was moved away. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  /** Other content of a file of its kind: of its neighbors, and of the earlier state. */
+  readonly sibling: Buffer | undefined;
+  readonly older: Buffer | undefined;
+  readonly random: Random;
 }
 
 interface Damage {
-  /** Puts something in the place of a file that was moved away. @returns false if it would be the same */
-  readonly make: (path: string, bytes: Buffer, random: Random) => unknown;
+  /** @returns false if it would be no damage */
+  readonly make: (victim: Victim) => unknown;
   /** Files of which it is not named, and why. */
   readonly except?: RegExp;
 }
 
-function flip(path: string, bytes: Buffer, at: number): unknown {
-  if (bytes.length === 0) return false;
+const flipped = (bytes: Buffer, at: number): Buffer => {
   const copy = Buffer.from(bytes);
   copy[at]! ^= 1;
-  return writeFileSync(path, copy);
+  return copy;
+};
+
+/** @param content of the damaged file; that of the sound one is no damage */
+const replaced = (content: (victim: Victim) => Buffer | undefined, except?: RegExp): Damage => ({
+  make: (victim) => {
+    const damaged = content(victim);
+    if (damaged === undefined || damaged.equals(victim.bytes)) return false;
+    return writeFileSync(victim.path, damaged);
+  },
+  ...(except === undefined ? {} : { except }),
+});
+
+function zeroed(bytes: Buffer, from: number, length: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.fill(0, from, Math.min(bytes.length, from + length));
+  return copy;
 }
 
 /** Logs may grow, and a crash leaves an incomplete record at the end of LevelDB's. */
-const GROWS = /\.(?:log|out)$|\/LOG$|\/log\.\w+$|\/MANIFEST-\d+$/;
+const GROWS = /\.(?:log|out|gz)$|\/LOG$|\/log\.\w+$|\/MANIFEST-\d+$/;
+const BLOCK = 512;
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
   missing: { make: () => undefined },
-  'cut by a byte': {
-    make: (path, bytes) => bytes.length > 0 && writeFileSync(path, bytes.subarray(0, -1)),
-  },
-  empty: { make: (path, bytes) => bytes.length > 0 && writeFileSync(path, '') },
-  'a bit at the begin': { make: (path, bytes) => flip(path, bytes, 0) },
-  'a bit in the middle': { make: (path, bytes, random) => flip(path, bytes, random.below(bytes.length)) },
-  'a bit at the end': { make: (path, bytes) => flip(path, bytes, bytes.length - 1) },
-  longer: {
-    make: (path, bytes) => writeFileSync(path, Buffer.concat([bytes, Buffer.from('x')])),
-    except: GROWS,
-  },
-  older: {
-    make: (path, bytes) => bytes.length > 1 && writeFileSync(path, bytes.subarray(0, bytes.length >> 1)),
-  },
-  'a sibling': {
-    make: (path, bytes) => {
-      const directory = dirname(path);
-      const other = readdirSync(directory)
-        .map((name) => join(directory, name))
-        .find((name) => statSync(name).isFile() && !readFileSync(name).equals(bytes));
-      return other !== undefined && writeFileSync(path, readFileSync(other));
+  'cut by a byte': replaced(({ bytes }) => bytes.subarray(0, -1)),
+  'cut by a third': replaced(({ bytes }) => bytes.subarray(0, Math.floor((bytes.length * 2) / 3))),
+  empty: replaced(() => Buffer.alloc(0)),
+  'a bit at the begin': replaced(({ bytes }) => (bytes.length === 0 ? undefined : flipped(bytes, 0))),
+  'a bit in the middle': replaced(({ bytes, random }) =>
+    bytes.length === 0 ? undefined : flipped(bytes, random.below(bytes.length)),
+  ),
+  'a bit at the end': replaced(({ bytes }) =>
+    bytes.length === 0 ? undefined : flipped(bytes, bytes.length - 1),
+  ),
+  'zeros in the middle': replaced(({ bytes, random }) =>
+    zeroed(bytes, random.below(Math.ceil(bytes.length / BLOCK)) * BLOCK, BLOCK),
+  ),
+  'zeros at the end': replaced(({ bytes }) =>
+    zeroed(bytes, Math.max(0, Math.floor((bytes.length - 1) / BLOCK) * BLOCK), BLOCK),
+  ),
+  longer: replaced(({ bytes }) => Buffer.concat([bytes, Buffer.from('x')]), GROWS),
+  older: replaced(({ older }) => older),
+  'a sibling': replaced(({ sibling }) => sibling),
+  'a directory': { make: ({ path }) => mkdirSync(path) },
+  'a link': { make: ({ path }) => symlinkSync('/etc/hostname', path) },
+  'a link to itself': { make: ({ path }) => symlinkSync(heldAt(path), path) },
+  unreadable: {
+    make: ({ path, bytes }) => {
+      writeFileSync(path, bytes);
+      chmodSync(path, 0);
     },
-    except: /\/web\.log$|\/log\.errors$|\/refererd\.log$/,
   },
-  'a directory': { make: (path) => mkdirSync(path) },
-  'a link': { make: (path) => symlinkSync('/etc/hostname', path) },
 };
 
-/** The pages of an index are compared with each other only, and it is derived from the store. */
-const INDEX = /index\.sqlite$/;
+/** Where a file is meanwhile. */
+let held = '';
+const heldAt = (_path: string): string => held;
+
+/** Whoever may read everything is not the one who checks. */
+const STRANGER = 65_534;
+const isRoot = process.getuid?.() === 0;
 
 /** Everything that a check says. */
 async function check(directory: string): Promise<string[]> {
   const said: string[] = [];
-  for (const find of [checkStores, checkCrawlFiles])
-    for await (const { directory: place, problems } of find(directory))
-      for (const problem of problems) said.push(`${relative(directory, place)}: ${problem}`);
+  if (isRoot) process.seteuid?.(STRANGER);
+  try {
+    for (const find of [checkStores, checkCrawlFiles])
+      for await (const { directory: place, problems } of find(directory))
+        for (const problem of problems) said.push(`${relative(directory, place)}: ${problem}`);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
   return said;
 }
 
+function give(directory: string): void {
+  if (!isRoot) return;
+  chownSync(directory, STRANGER, STRANGER);
+  for (const name of readdirSync(directory, { recursive: true }))
+    lchownSync(join(directory, String(name)), STRANGER, STRANGER);
+}
+
 /** The files of a data directory that have a place in its lists, and the lists. */
-function filesIn(directory: string): string[] {
+export function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -134,34 +136,65 @@ function filesIn(directory: string): string[] {
     });
 }
 
+/** Files of the same kind have the same name, but for numbers. */
+const kindOfName = (path: string): string => basename(path).replace(/\d+/g, '0');
+
 /**
  * Damages files of a data directory in turn: every damage is named with the file, and afterwards it is sound.
  *
  * @param cases number of damages that are chosen by the seed; all by default
  */
-export async function testDamages(t: Test, data: string, cases = Number.POSITIVE_INFINITY): Promise<void> {
+export async function testDamages(
+  t: Test,
+  { name: scene, path: data, older }: DataDirectory,
+  cases = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  give(data);
   t.same(await check(data), [], 'sound at first');
+  held = `${data}.held`;
   const random = new Random(SEED);
-  const all = filesIn(data).flatMap((path) =>
+  const files = filesIn(data);
+  const earlier = filesIn(older);
+  const sum = { named: 0, told: 0, sound: 0 };
+  const all = files.flatMap((path) =>
     Object.entries(DAMAGES).map(([name, damage]) => ({ path, name, ...damage })),
   );
+  const judge = async (path: string, name: string) => {
+    const said = await check(data);
+    const file = relative(data, path);
+    const isNamed = said.some((sentence) => sentence.includes(basename(path)));
+    sum[isNamed ? 'named' : said.length > 0 ? 'told' : 'sound']++;
+    t.ok(isNamed, `${file}: ${name}`, isNamed ? {} : { said });
+  };
+  const contentOf = (candidates: readonly string[], path: string, bytes: Buffer): Buffer | undefined =>
+    candidates
+      .filter((other) => other !== path && kindOfName(other) === kindOfName(path))
+      .map((other) => readFileSync(other))
+      .find((content) => !content.equals(bytes));
   for (const { path, name, make, except } of random.shuffle(all).slice(0, cases)) {
-    if (except?.test(path) === true || (INDEX.test(path) && data.endsWith('killed'))) continue;
-    const held = `${data}.held`;
+    if (except?.test(path) === true) continue;
+    const bytes = readFileSync(path);
+    const sibling = contentOf(files, path, bytes);
+    const own = relative(data, path);
+    const former = earlier.filter((other) => dirname(relative(older, other)) === dirname(own));
     renameSync(path, held);
-    if (make(path, readFileSync(held), random) !== false) {
-      const said = (await check(data)).filter((sentence) => sentence.includes(basename(path)));
-      t.not(said.length, 0, `${relative(data, path)}: ${name}`);
+    const victim = { path, bytes, sibling, older: contentOf(former, path, bytes), random };
+    if (make(victim) !== false) {
+      if (isRoot && name !== 'unreadable' && name !== 'missing') lchownSync(path, STRANGER, STRANGER);
+      await judge(path, name);
     }
     rmSync(path, { recursive: true, force: true });
     renameSync(held, path);
   }
-  for (const directory of new Set(filesIn(data).map((path) => dirname(path)))) {
-    if (random.below(all.length) >= cases) continue;
-    const path = join(directory, 'unknown.bin');
-    writeFileSync(path, 'strange');
-    t.match((await check(data)).join('\n'), 'unknown.bin', `${relative(data, path)}: added`);
-    rmSync(path);
+  for (const directory of new Set(files.map((path) => dirname(path)))) {
+    for (const name of ['unknown.bin', '999999.ldb']) {
+      if (random.below(all.length) >= cases) continue;
+      const path = join(directory, name);
+      writeFileSync(path, 'strange');
+      await judge(path, 'added');
+      rmSync(path);
+    }
   }
+  t.comment(`${scene}: ${sum.named} named, ${sum.told} told without the name, ${sum.sound} called sound`);
   t.same(await check(data), [], 'sound at the end');
 }

@@ -1,9 +1,13 @@
-// Every file of the data directory of `harvest run` in every way damaged, after its end and after kill -9.
+// Damages of the files of data directories that real programs made, after their end and after kill -9. The seed chooses
+// some; DAMAGES=all tries all, DAMAGES=100 a hundred of each directory.
 import t from 'tap';
-import { makeData, testDamages } from '../attacks/damaged-data.js';
+import { testDamages } from '../attacks/damaged-data.js';
+import { crawlData, runData } from '../attacks/data-directories.js';
 
-t.test('every damage of a data directory is named', async (t) => {
-  const { sealed, killed } = await makeData(t);
-  await testDamages(t, sealed);
-  await testDamages(t, killed);
-});
+const { DAMAGES = '250' } = process.env;
+const CASES = DAMAGES === 'all' ? Number.POSITIVE_INFINITY : Number(DAMAGES);
+
+for (const [name, make] of Object.entries({ run: runData, crawl: crawlData }))
+  t.test(`every damage of the data of a ${name} is named`, async (t) => {
+    for (const data of await make(t)) await testDamages(t, data, CASES);
+  });

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,12 +14,16 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { checkStores } from '../../storage/check/check.js';
 import { readFileList } from '../../storage/files/file-list.js';
 import { compareFiles } from '../../storage/files/list-files.js';
 import { ListedDirectory, sealFiles } from '../../storage/files/listed-directory.js';
 import { removeNoted } from '../../storage/files/note-change.js';
 import { replaceContent, replaceFile } from '../../storage/files/replace-file.js';
+import { WatchedFiles } from '../../storage/files/watched-files.js';
+import { GathererStore } from '../../storage/index.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { put as putSummaries, summary } from './helpers.js';
 
 function put(directory: string, name: string, content = `the content of ${name}\n`): void {
   mkdirSync(dirname(join(directory, name)), { recursive: true });
@@ -260,3 +265,91 @@ t.test('changes without a note, as on a full disk, are found later and are no da
   t.not((await check(directory)).length, 0, 'from then on it is known');
   await listed[Symbol.asyncDispose]();
 });
+
+t.test('a directory is read again after many times the time that its files took', async (t) => {
+  const { directory } = await running(t);
+  put(directory, 'crawl/warc/a.warc.gz');
+  let now = 0;
+  // Each directory takes a millisecond.
+  const watched = new WatchedFiles(directory, new Map(), new Map(), () => now++);
+  for (const _ of [1, 2, 3]) t.same(await watched.look(true), []);
+  rmSync(join(directory, 'crawl/warc/a.warc.gz'));
+  rmSync(join(directory, 'web.log'));
+  t.same(await watched.look(), [{ name: 'web.log', problem: 'is missing' }], 'the others at once');
+  now += 1000;
+  t.same(await watched.look(), [{ name: 'crawl/warc/a.warc.gz', problem: 'is missing' }]);
+});
+
+t.test('the files of an open store that LevelDB still needs, or has written, are named', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const working = join(directory, 'working');
+  await sealFiles(directory);
+  const sentences: string[] = [];
+  const listed = await ListedDirectory.open(directory, (sentence) =>
+    sentences.push(sentence.replace(`${directory}/`, '')),
+  );
+  const open = async () => await GathererStore.open(working, { writeBufferBytes: 1 << 16 });
+  {
+    await using store = await open();
+    await put100(store, 0);
+  }
+  await using store = await open();
+  await put100(store, 100);
+  await listed.start();
+  for (const _ of [1, 2]) await listed.look();
+  t.same(sentences, []);
+  const names = readdirSync(working).filter((name) =>
+    /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:ldb|log))$/.test(name),
+  );
+  t.ok(names.length >= 4, names.join(' '));
+  const copy = `${directory}-killed`;
+  t.teardown(() => rmSync(copy, { recursive: true, force: true }));
+  cpSync(directory, copy, { recursive: true, preserveTimestamps: true });
+  for (const name of names) {
+    const path = join(copy, 'working', name);
+    const bytes = readFileSync(path);
+    for (const damaged of [bytes.subarray(0, -1), flipped(bytes, bytes.length - 1), flipped(bytes, 4)]) {
+      writeFileSync(path, damaged);
+      const said = await checked(copy);
+      t.ok(
+        said.some((sentence) => sentence.includes(name)),
+        `${name}: ${said.join('; ')}`,
+      );
+    }
+    rmSync(path);
+    t.ok(
+      (await checked(copy)).some((sentence) => sentence.includes(name)),
+      `${name} is missing`,
+    );
+    writeFileSync(path, bytes);
+  }
+  t.same(await checked(copy), [], 'sound at the end');
+
+  // While it is open, too.
+  for (const name of names.filter((name) => name !== 'CURRENT')) {
+    const path = join(working, name);
+    writeFileSync(path, flipped(readFileSync(path), 4));
+  }
+  rmSync(join(working, 'CURRENT'));
+  await listed.look();
+  for (const name of names)
+    t.ok(
+      sentences.some((sentence) => sentence.includes(`working/${name} `)),
+      name,
+    );
+});
+
+/** What a check of all stores says. */
+async function checked(directory: string): Promise<string[]> {
+  const said: string[] = [];
+  for await (const { problems } of checkStores(directory)) for (const problem of problems) said.push(problem);
+  return said;
+}
+
+/** Stores summaries, which become a table when the store is opened again. */
+async function put100(store: GathererStore, from: number): Promise<void> {
+  const summaries = Array.from({ length: 100 }, (_, i) =>
+    summary(`http://${from + i}.test/`, 1000, `summary ${from + i}`),
+  );
+  await putSummaries(store, ...summaries);
+}

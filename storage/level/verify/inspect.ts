@@ -9,6 +9,7 @@ import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { FileSums } from '../../files/checksums.js';
 import { ifPresent } from '../../files/exists.js';
 import { fileIdentity, rememberVerified, verifiedCrc, wasVerified } from '../../files/file-identity.js';
+import { noteChange } from '../../files/note-change.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { readLog } from './log-file.js';
 import { forgetLengths, shortenedFiles } from './log-lengths.js';
@@ -55,6 +56,7 @@ const DATABASE_FILE = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const BATCH_HEAD_BYTES = 12;
 const TABLE_FILE = /^(\d+)\.(?:ldb|sst)$/;
 const LOG_FILE = /^(\d+)\.log$/;
+const MANIFEST_FILE = /^MANIFEST-\d+$/;
 const KEY_FILE = 'LOGIN-KEY';
 const NOT_AS_CLOSED = 'it is not as it was when the store was closed';
 /** All that a process leaves that was killed while it created a database: no row was written yet. */
@@ -130,7 +132,10 @@ class Inspection implements DatabaseReport {
     });
     if (!this.#names.includes(manifest)) {
       const isOther = seal !== undefined && seal.manifest !== manifest && this.#names.includes(seal.manifest);
+      const others = this.#names.filter((name) => MANIFEST_FILE.test(name));
       if (isOther) this.add('CURRENT', `it names ${manifest} instead of ${seal.manifest}`);
+      else if (others.length > 0)
+        this.add('CURRENT', `it names ${manifest}, which is missing, and ${others.join(', ')} is there`);
       else this.add(manifest, 'it is missing');
       return undefined;
     }
@@ -165,7 +170,7 @@ class Inspection implements DatabaseReport {
   }
 
   /** LevelDB skips damaged records of a log without an error, and does not miss a log that is gone. */
-  async #checkLogs({ logNumber }: ManifestState): Promise<void> {
+  async #checkLogs({ logNumber, torn: tornManifest }: ManifestState): Promise<void> {
     const logs = this.#names.flatMap((name) => {
       const number = LOG_FILE.exec(name)?.[1];
       return number !== undefined && Number(number) >= logNumber ? [{ name, number: Number(number) }] : [];
@@ -173,9 +178,8 @@ class Inspection implements DatabaseReport {
     if (logNumber > 0 && !logs.some(({ number }) => number === logNumber)) {
       this.add(fileName(logNumber, 'log'), 'it is missing');
     }
-    const { copies = false } = this.#options;
-    const options = { logNumber, manifest: this.#current, copies };
-    for (const { file, problem } of await shortenedFiles(this.#directory, options)) this.add(file, problem);
+    const whole = new Map<string, number>();
+    if (tornManifest !== undefined) whole.set(this.#current, tornManifest);
     let next: bigint | undefined;
     let missing = false;
     for (const { name } of logs.sort((a, b) => a.number - b.number)) {
@@ -183,6 +187,7 @@ class Inspection implements DatabaseReport {
       this.bytes += bytes.length;
       const { records, problems, torn, end } = readLog(bytes);
       for (const problem of problems) this.add(name, problem);
+      if (torn) whole.set(name, end);
       const [first] = records;
       // Batches are numbered without gaps. The log before this one was not flushed as far as this one.
       if (first !== undefined && next !== undefined && sequenceOf(first) > next) missing = true;
@@ -192,6 +197,9 @@ class Inspection implements DatabaseReport {
       const last = records.at(-1);
       if (last !== undefined) next = sequenceOf(last) + countOf(last);
     }
+    const { copies = false } = this.#options;
+    const options = { logNumber, manifest: this.#current, copies, whole };
+    for (const { file, problem } of await shortenedFiles(this.#directory, options)) this.add(file, problem);
   }
 
   async #checkTables({ tables }: ManifestState): Promise<void> {
@@ -262,6 +270,7 @@ export async function cutLogs(directory: string, cuts: ReadonlyMap<string, numbe
   if (cuts.size > 0) await forgetLengths(directory);
   // The last one first: a crash in between leaves the same gap.
   for (const [name, length] of [...cuts].reverse()) {
+    await noteChange(join(directory, name));
     await using file = await open(join(directory, name), 'r+');
     await file.truncate(length);
     await file.sync();

@@ -36,7 +36,8 @@ export function readLog(bytes: Uint8Array): LogContent {
   const problems: string[] = [];
   const dataEnd = lengthWithoutZeros(bytes);
   let parts: Uint8Array[] | undefined;
-  for (let at = 0; at < dataEnd; ) {
+  let at = 0;
+  while (at < dataEnd) {
     const left = BLOCK_BYTES - (at % BLOCK_BYTES);
     if (left < HEADER_BYTES) {
       at += left;
@@ -80,7 +81,7 @@ export function readLog(bytes: Uint8Array): LogContent {
     }
     at = end;
   }
-  return { records, problems, torn: parts !== undefined, end: Math.min(bytes.length, dataEnd) };
+  return { records, problems, torn: parts !== undefined, end: Math.min(bytes.length, at) };
 }
 
 /**

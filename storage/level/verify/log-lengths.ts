@@ -150,24 +150,37 @@ export interface ShortenedOptions {
   readonly manifest: string;
   /** Also compare a copy of the files, which may have been made while they grew. Default false. */
   readonly copies?: boolean;
+  /**
+   * With `copies`: the bytes of whole records of files whose last one is incomplete. An opening takes that for the trace
+   * of a crash, of a full disk too, which may be recorded as written.
+   */
+  readonly whole?: ReadonlyMap<string, number>;
 }
 
 /** Returns the files that are shorter than they were: a crash did not lose the missing part. */
 export async function shortenedFiles(
   directory: string,
-  { logNumber, manifest, copies = false }: ShortenedOptions,
+  { logNumber, manifest, copies = false, whole = new Map() }: ShortenedOptions,
 ): Promise<{ readonly file: string; readonly problem: string }[]> {
   const lengths = await readLengths(directory);
   if (lengths === undefined) return [];
-  const present = new Map((await measureLogs(directory)).map((log) => [log.number, log]));
+  const logs = new Map((await measureLogs(directory)).map((log) => [log.number, log]));
+  /** A sentence about a file that is shorter, or whose last whole record ends before. */
+  const shortage = (file: string, size: number | undefined, expected: number): string | undefined => {
+    if (size === undefined) return 'it is missing';
+    if (size < expected) return `it has ${size} bytes instead of ${expected}`;
+    const end = whole.get(file) ?? size;
+    return copies && end < expected ? `it is damaged after ${end} of ${expected} bytes` : undefined;
+  };
   const isSameRun = lengths.boot !== '' && lengths.boot === (await bootId());
   const found = lengths.logs.flatMap(({ number, inode, written, flushed }) => {
-    const log = present.get(number);
+    const log = logs.get(number);
     // A copy is another file: it may have been made while the log grew.
     const expected = isSameRun && (copies || log === undefined || log.inode === inode) ? written : flushed;
-    if (number < logNumber || expected === 0 || (log?.size ?? 0) >= expected) return [];
-    const problem = log === undefined ? 'it is missing' : `it has ${log.size} bytes instead of ${expected}`;
-    return [{ file: `${String(number).padStart(6, '0')}.log`, problem }];
+    const file = `${String(number).padStart(6, '0')}.log`;
+    if (number < logNumber || expected === 0) return [];
+    const problem = shortage(file, log?.size, expected);
+    return problem === undefined ? [] : [{ file, problem }];
   });
   const known = lengths.manifest;
   if (!isSameRun || known === undefined) return found;
@@ -178,8 +191,8 @@ export async function shortenedFiles(
       : found;
   }
   const { size, ino } = await stat(join(directory, manifest));
-  if (size >= known.written || !(copies || ino === known.inode)) return found;
-  return [...found, { file: manifest, problem: `it has ${size} bytes instead of ${known.written}` }];
+  const problem = copies || ino === known.inode ? shortage(manifest, size, known.written) : undefined;
+  return problem === undefined ? found : [...found, { file: manifest, problem }];
 }
 
 function numberOf(manifest: string): number {

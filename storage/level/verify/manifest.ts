@@ -9,6 +9,8 @@ export interface ManifestState {
   readonly tables: ReadonlyMap<number, number>;
   /** The oldest log whose rows may be in no table; 0 in a database that was just created. */
   readonly logNumber: number;
+  /** Bytes of whole records, if the last one is incomplete. */
+  readonly torn?: number | undefined;
   readonly problems: readonly string[];
 }
 
@@ -26,7 +28,7 @@ const TAG = {
 
 /** Applies all edits. Damage is listed in `problems`; the state is then that of the edits before it. */
 export function readManifest(bytes: Uint8Array): ManifestState {
-  const { records, problems } = readLog(bytes);
+  const { records, problems, torn, end } = readLog(bytes);
   const tables = new Map<number, number>();
   let logNumber = 0;
   const found = [...problems];
@@ -74,5 +76,5 @@ export function readManifest(bytes: Uint8Array): ManifestState {
     if (!(error instanceof StorageError)) throw error;
     found.push(error.message);
   }
-  return { tables, logNumber, problems: found };
+  return { tables, logNumber, torn: torn ? end : undefined, problems: found };
 }
