@@ -11,12 +11,12 @@ const LEVEL_LOG = /^(?:.*\/)?(?:store|working|\d+)\/LOG(?:\.old)?$/;
 /** Logs, which programs beside the owner of the directory write too: they may have become longer. */
 const GROWING = /^(?:[^/]+\/)?(?:[^/]*[^/\d][^/]*\.log|log\.[^/]+|[^/]+\.out|LOG)$/;
 /** Files of a crawl to which it appends. */
-const APPENDED = /^crawl\/(?:logs|warc)\/[^/]+(?:\.log|\.gz|\.cdxj|\.open)$/;
+const APPENDED = /^crawl\/(?:logs|warc)\/[^/]+(?:\.log|\.gz|\.open)$/;
 /** Configurations and scripts, which people edit. */
 const EDITED = /\.(?:cf|conf|xml|sh|css|html?)$|^(?:RunGatherer|RunGatherd|RunBroker)$/;
 /** Files that are written once: while the list is open, they are those that are listed, or gone. */
 const FINAL =
-  /^reserve$|^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?$|\.cp\d+-\d+$/;
+  /^reserve$|^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?(?:\.cdxj)?$|\.cp\d+-\d+$/;
 /** Every replacement of such a file is noted in the list (note-change.ts). */
 const REPLACED =
   /^(?:generations|references|index)\/CURRENT$|^index\/\d+\/state\.json$|^admin\/LAST-COLLECTION$|^crawl\/(?:restored\.json|reports\/[^/]+)$/;
@@ -40,6 +40,8 @@ const ROTATED = /(?:\.log|\.out|\/LOG|^log\.\w+)[.-]\d+(?:\.(?:gz|xz|zst|bz2))?$
 /** Directories whose names all come from the kit. */
 const STRICT =
   /^(?:[^/]+|(?:working|store|generations|references|index|admin)\/.*|crawl\/(?:checkpoints|logs|reports)\/.*)$/;
+/** The files of a filter of seen URIs. */
+const SEEN = /^seen\/[^/]+\/(?:log-\d+|run-\d+|runs\.json|seen\.log)$/;
 /** The names that programs of the kit make in them, besides those above. */
 const OWN =
   /^(?:reserve|Registry)$|^(?:working|store)\/(?:CURRENT|LOCK|SEAL|LENGTHS|LOGIN-KEY|LOG(?:\.old)?|MANIFEST-\d{6,}|\d{6,}\.(?:log|ldb|sst))$|^crawl\/logs\/|^admin\/(?:LOG|LAST-COLLECTION)$/;
@@ -114,6 +116,7 @@ export class Units {
 export function isForeign(path: string, units: Units): boolean {
   const unit = unitOf(path);
   if (unit !== undefined) return units.has(unit) && !(unit.startsWith('index/') && INDEX_FILE.test(path));
+  if (path.startsWith('seen/')) return !SEEN.test(path);
   if (!STRICT.test(path) || OWN.test(path) || isRotated(path)) return false;
   return kindOf(path) === 'level' || kindOf(path) === 'other' || (isFinal(path) && !/arc/.test(path));
 }

@@ -2,6 +2,7 @@
 import '../storage/indexers/conformance.test.js';
 import '../storage/indexers/differential.test.js';
 import '../storage/indexers/engine.test.js';
+import '../storage/indexers/index-rest.test.js';
 import '../storage/indexers/most-words.test.js';
 import '../storage/indexers/one-order.test.js';
 import '../storage/indexers/open-indexer.test.js';

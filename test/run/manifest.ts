@@ -89,6 +89,7 @@ faults/gather-methods-kill         gate    18 seeded   servers/gatherer clients/
 faults/gatherd-kill                core     8 seeded   servers/gatherd clients/gatherd
 faults/references-kill             gate    18 seeded   storage/references servers/gatherer
 faults/references-publish-kill     gate    13 seeded   storage/references
+faults/restored-data               gate   120 exact    storage/backup storage/summaries servers/all-in-one
 attacks/admin-bytes                gate     4 exact    servers/broker
 attacks/admission                  gate    15 exact    servers/host servers/web servers/gatherd servers/broker servers/refererd
 attacks/broker-aborted-replies     gate    15 exact    servers/broker

@@ -39,8 +39,8 @@ tables of each store: objects with the Registry and the lists of URLs and times,
 their URLs, counters with rows. Changes nothing. Stop the server first; only its published
 generations can be checked while it runs: name their directory.
 
-An index has checksums only if its Broker stopped normally; otherwise the Broker compares its pages
-when it starts. A damaged index needs no repair: the Broker makes it again.
+An index has checksums after two seconds without a change; if its Broker was killed before, it
+compares the pages when it starts. A damaged index needs no repair: the Broker makes it again.
 
 --json prints a line for each store: directory, kind, bytes, objects, problems, advice.
 

@@ -15,6 +15,7 @@ import { withDefaults } from '../engine.js';
 import { checkQuery, QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { checkClosedIndex, sealIndex } from './index/index-file.js';
+import { IndexRest } from './index/index-rest.js';
 import { type QueryReply, type QueryRequest, type QueryWorkerData, revivedError } from './messages.js';
 import { type QuickAnswer, QuickSearch } from './search/quick-search.js';
 import type { SearchLimits } from './search/search.js';
@@ -60,7 +61,7 @@ const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, mostWords: 
  *   again.
  */
 export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
-  const checkPages = await checkClosedIndex(options.file, options.rebuildOnError ?? false);
+  const { isSealed, checkPages } = await checkClosedIndex(options.file, options.rebuildOnError ?? false);
   const data: QueryWorkerData = {
     file: options.file,
     storeDirectory: options.storeDirectory,
@@ -71,8 +72,10 @@ export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Prom
     queryLimits: withDefaults(QUERY_LIMITS, options),
     searchLimits: withDefaults(SEARCH_LIMITS, options),
   };
-  const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024);
+  const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024, isSealed);
   await indexer.ready;
+  // Another index took its place.
+  if (indexer.watermark === 0) await indexer.endRest();
   return indexer;
 }
 
@@ -87,13 +90,15 @@ class EmbeddedIndexer implements Indexer {
   readonly #words = new WordReplies();
   #updates: UpdateChannel | undefined;
   #quick: QuickSearch | undefined;
+  readonly #rest: IndexRest;
   #watermark = 0;
   #objects = 0;
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(data: QueryWorkerData, transactionBytes: number) {
+  constructor(data: QueryWorkerData, transactionBytes: number, isSealed: boolean) {
     this.#data = data;
+    this.#rest = new IndexRest(data.file, isSealed, async () => await this.#updates?.merge());
     this.#transactionBytes = transactionBytes;
     let opened: () => void = () => undefined;
     let refused: (error: Error) => void = () => undefined;
@@ -158,6 +163,12 @@ class EmbeddedIndexer implements Indexer {
   async flush(watermark: number): Promise<void> {
     this.#objects = await this.#run((updates) => updates.flush(watermark));
     this.#watermark = watermark;
+    this.#rest.begin();
+  }
+
+  /** Before a change: the sums of the file are no longer right. */
+  endRest(): Promise<void> {
+    return this.#rest.end();
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
@@ -231,6 +242,7 @@ class EmbeddedIndexer implements Indexer {
 
   async #close(): Promise<void> {
     for (const results of this.#results.values()) results.abort();
+    await this.#rest.stop();
     try {
       this.#queries.send({ kind: 'close' });
     } catch {
@@ -262,6 +274,7 @@ class EmbeddedIndexer implements Indexer {
     this.#assertOpen();
     const updates = this.#updates;
     if (updates === undefined) throw new StateError('beginUpdate() must be called before changes');
+    if (this.#rest.isResting) await this.#rest.end();
     try {
       return await work(updates);
     } catch (error) {

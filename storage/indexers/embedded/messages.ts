@@ -70,7 +70,7 @@ export interface PackedChange {
 export type UpdateRequest =
   | { readonly kind: 'apply'; bytes: Uint8Array; readonly changes: readonly PackedChange[] }
   | { readonly kind: 'flush'; readonly watermark: number }
-  | { readonly kind: 'clear' }
+  | { readonly kind: 'clear' | 'merge' }
   | { readonly kind: 'close' };
 
 /** Update thread to owner. */

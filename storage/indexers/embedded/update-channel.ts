@@ -63,6 +63,11 @@ export class UpdateChannel {
     return await this.#request({ kind: 'flush', watermark });
   }
 
+  /** Writes into the index what SQLite keeps beside it. */
+  async merge(): Promise<void> {
+    await this.#request({ kind: 'merge' });
+  }
+
   async clear(): Promise<void> {
     this.#changes = [];
     this.#used = 0;

@@ -117,10 +117,15 @@ class IndexWriter {
       if (this.#open) this.#db.exec('ROLLBACK');
       // Explicit, because this connection may not be the last one: the owner's thread has another
       // (quick-search.ts).
-      this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+      this.merge();
     } finally {
       this.#db.close();
     }
+  }
+
+  /** Writes the file beside the index into it, as far as no reader needs it. Does nothing within a transaction. */
+  merge(): void {
+    if (!this.#open) this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
   }
 
   #begin(): void {
@@ -196,6 +201,7 @@ function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): vo
     writer ??= new IndexWriter(data);
     if (request.kind === 'apply') writer.apply(request);
     else if (request.kind === 'flush') writer.flush(request.watermark);
+    else if (request.kind === 'merge') writer.merge();
     else writer.clear();
   };
   port.on('message', (request: UpdateRequest) => {

@@ -221,42 +221,50 @@ function readNumber(db: IndexDatabase, key: string): number {
   return Number(scalar(db, 'SELECT value FROM meta WHERE key = ?', key));
 }
 
-/**
- * Compares an index that is not open with the sums of its last closing, and removes the sums, since the index
- * changes from now on.
- *
- * @param rebuildOnError a damaged index is deleted, so that an empty one takes its place; its watermark is 0,
- *   so that the owner adds every object again
- * @returns whether the index must be checked page by page, because it has no sums: the process that had it open
- *   was killed
- * @throws StorageError if it is damaged and `rebuildOnError` is not set
- */
-export async function checkClosedIndex(file: string, rebuildOnError: boolean): Promise<boolean> {
-  const directory = dirname(file);
-  const sums = join(directory, SUMS_FILE);
-  if (!(await exists(sums))) return exists(file);
-  // Always: a page may have changed on the disk since this process wrote it.
-  const [problem] = await verifySums(directory, { always: true });
-  if (problem !== undefined) {
-    if (!rebuildOnError) throw new StorageError(`cannot use the index ${file}: ${problem}`);
-    removeIndexFile(file);
-  }
-  await rm(sums, { recursive: true, force: true });
-  return false;
+/** What is known of an index before it is opened. */
+export interface ClosedIndex {
+  /** It is what its sums say. */
+  readonly isSealed: boolean;
+  /**
+   * It must be checked page by page, because it has no sums: the process that had it open was killed while it changed.
+   */
+  readonly checkPages: boolean;
 }
 
 /**
- * Writes the sums of an index that no thread has open any more. SQLite has no checksums: a flipped bit in a
- * list of postings only loses hits. Without the sums the next opening checks its pages.
+ * Compares an index that is not open with the sums of its last closing or rest, which are right until it is changed.
+ *
+ * @param rebuildOnError a damaged index is deleted, so that an empty one takes its place; its watermark is 0,
+ *   so that the owner adds every object again
+ * @throws StorageError if it is damaged and `rebuildOnError` is not set
  */
-export async function sealIndex(file: string): Promise<void> {
+export async function checkClosedIndex(file: string, rebuildOnError: boolean): Promise<ClosedIndex> {
+  const directory = dirname(file);
+  const sums = join(directory, SUMS_FILE);
+  if (!(await exists(sums))) return { isSealed: false, checkPages: await exists(file) };
+  // Always: a page may have changed on the disk since this process wrote it.
+  const [problem] = await verifySums(directory, { always: true });
+  if (problem === undefined) return { isSealed: true, checkPages: false };
+  if (!rebuildOnError) throw new StorageError(`cannot use the index ${file}: ${problem}`);
+  removeIndexFile(file);
+  await rm(sums, { recursive: true, force: true });
+  return { isSealed: false, checkPages: false };
+}
+
+/**
+ * Writes the sums of an index that no thread changes. SQLite has no checksums: a flipped bit in a
+ * list of postings only loses hits. Without the sums the next opening checks its pages.
+ *
+ * @param others files of its directory that do not change either
+ */
+export async function sealIndex(file: string, others: readonly string[] = [STATE_FILE]): Promise<void> {
   try {
     // A file that SQLite has not merged yet holds changes that the sums would not cover.
     if ((await sizeOf(`${file}-wal`)) > 0) return;
     const names = await readdir(dirname(file));
     await writeSums(
       dirname(file),
-      names.filter((name) => name === basename(file) || name === STATE_FILE),
+      names.filter((name) => name === basename(file) || others.includes(name)),
     );
   } catch {
     // The disk is full, or the index was removed.
