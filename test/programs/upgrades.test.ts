@@ -17,6 +17,8 @@ const ARCHIVES = fileURLToPath(new URL('test/upgrades', import.meta.resolve('#pa
 const archives = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);
 /** Data of documents of a server; those of files of the machine have another name. */
 const versions = archives.filter((name) => /^\d+\.\d+\.\d+$/.test(name));
+/** Interrupted crawls with a frontier, a filter on the disk, a journal, an archive and a checkpoint. */
+const crawls = archives.filter((name) => name.endsWith('-crawl'));
 
 t.test('each released version has its data here', async (t) => {
   const changes = readFileSync(
@@ -29,6 +31,10 @@ t.test('each released version has its data here', async (t) => {
     released.filter((version) => !versions.includes(version ?? '')),
     [],
     'see test/upgrades/README.md',
+  );
+  t.same(
+    released.filter((version) => !crawls.includes(`${version}-crawl`)),
+    [],
   );
   t.ok(archives.includes('0.1.0') && archives.some((name) => name.endsWith('-files')));
 });
@@ -63,7 +69,7 @@ async function storedObjects(t: Test, data: string): Promise<(number | undefined
   return counts;
 }
 
-for (const archive of archives) {
+for (const archive of archives.filter((name) => !crawls.includes(name))) {
   t.test(`runs over the documents of ${archive}`, async (t) => {
     const directory = unpack(t, archive);
     const data = join(directory, 'finished');
@@ -155,4 +161,59 @@ for (const version of versions) {
       t.match(JSON.parse(stdout), { resumed: true, objects: 3, exported: 3 });
     });
   });
+}
+
+const PAGES = 12;
+/** Documents that the crawl of an archive has done, and URLs that it had queued. */
+const DONE = 4;
+const QUEUED = 3;
+
+for (const archive of crawls) {
+  for (const isRecovered of [false, true])
+    t.test(`the crawl of ${archive} ${isRecovered ? 'from its checkpoint' : 'continues'}`, async (t) => {
+      const directory = unpack(t, archive);
+      const data = join(directory, 'crawl');
+      if (isRecovered)
+        t.match(await cli('crawl', 'recover', 'newest', '--data', data), {
+          code: 0,
+          stdout: `${DONE} succeeded, ${QUEUED} queued`,
+        });
+      else t.match(await cli('store', 'check', data), { code: 0 });
+      t.match(await cli('crawl', 'report', 'frontier', '--data', data), { stdout: `${QUEUED} queued` });
+      const former = exportedUrls(data);
+      t.equal(former.length, DONE);
+      const run = () =>
+        within(directory, ['run', 'site.cf', '--once', '--data', 'crawl', ...ANY_PORTS]).finished;
+      const { code, stdout, stderr } = await run();
+      t.equal(code, 0, stderr);
+      t.match(JSON.parse(stdout), {
+        resumed: true,
+        gathered: { summarized: PAGES - DONE, failed: 0 },
+        collected: { added: PAGES - DONE, deleted: 0 },
+        objects: PAGES,
+        references: { documents: PAGES },
+      });
+      const urls = exportedUrls(data);
+      t.equal(urls.length, PAGES);
+      t.same(
+        former.filter((url) => !urls.includes(url)),
+        [],
+      );
+      const lines = readFileSync(join(data, 'gatherer', 'crawl', 'logs', 'crawl.log'), 'utf8');
+      const fetched = [...lines.matchAll(/ 200 +\d+ (\S+)/g)].map(([, url]) => url ?? '');
+      t.same(
+        fetched.filter((url) => former.includes(url)),
+        [],
+        'nothing is fetched twice',
+      );
+      const warcs = readdirSync(join(data, 'gatherer', 'crawl', 'warc')).filter((name) =>
+        name.endsWith('.gz'),
+      );
+      t.equal(warcs.length, 2, 'the archive goes on in a new file');
+      t.match(await cli('store', 'check', data), { code: 0 });
+      // The next run finds everything as it is.
+      const again = await run();
+      t.equal(again.code, 0, again.stderr);
+      t.match(JSON.parse(again.stdout), { resumed: false, gathered: { failed: 0 }, objects: PAGES });
+    });
 }
