@@ -252,12 +252,13 @@ function typesLine({ events }: Broker): string {
 
 async function statisticsLines(broker: Broker, jobs: readonly string[]): Promise<string[]> {
   const statistics = await broker.statistics.get(broker.now());
-  const { events, indexer, keeper, maintenance, store } = broker;
+  const { damage, events, indexer, keeper, maintenance, store } = broker;
   const { refreshMarks } = maintenance;
   return [
     `Objects: ${store.count}`,
     `Indexer: ${indexer.name}${indexer.objects === undefined ? '' : `, ${indexer.objects} objects`}`,
     ...(keeper.failure === undefined ? [] : [`Index failure: ${keeper.failure}`]),
+    ...(damage.sentence === undefined ? [] : [`Store damage: ${damage.sentence}`]),
     // What follows costs a walk over the Registry, so it may be a few minutes old.
     `Counted: ${isoTime(statistics.computedAt)}${statistics.objects === store.count ? '' : `, ${statistics.objects} objects`}`,
     `Bytes: ${statistics.bytes}`,

@@ -23,6 +23,7 @@ import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
 import type { BrokerParts } from './admin/parts.js';
 import { repairStoredTimes } from './admin/repair-times.js';
+import { StoreDamage } from './admin/store-damage.js';
 import { Timetable } from './admin/timetable.js';
 import type { CollectLimits } from './collect/context.js';
 import { openSearchSettings } from './opensearch-settings.js';
@@ -73,7 +74,13 @@ export async function openParts(
   const directory = config.brokerDirectory;
   const place = config.storeUrl ?? join(directory, 'store');
   await createDirectory(directory);
-  const files = opened.use(await ListedDirectory.open(directory, (sentence) => log.warn(sentence)));
+  const damage = new StoreDamage();
+  const files = opened.use(
+    await ListedDirectory.open(directory, (sentence) => {
+      log.warn(sentence);
+      if (sentence.startsWith(`${storeDirectory}/`)) damage.note(sentence);
+    }),
+  );
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
   for (const name of config.logTypes) {
     if (logTypesByName(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
@@ -135,5 +142,5 @@ export async function openParts(
       `the disk of ${directory} is full; the broker serves the stored objects, and stores no new ones`,
     );
   await reserve.hold();
-  return { store, indexer, keeper, events, settings, timetable, log, debug, now, witness, closing };
+  return { store, damage, indexer, keeper, events, settings, timetable, log, debug, now, witness, closing };
 }

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig } from '../../protocols/config/index.js';
-import { messageOf, StateError } from '../../protocols/errors.js';
+import { messageOf, StateError, type StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
@@ -18,6 +18,7 @@ import { Maintenance } from './admin/maintenance.js';
 import type { BrokerParts } from './admin/parts.js';
 import { RequestLog } from './admin/request-log.js';
 import { type BrokerStatistics, computeStatistics } from './admin/statistics.js';
+import type { StoreDamage } from './admin/store-damage.js';
 import { addTimedEvents } from './admin/timed-events.js';
 import type { Timetable } from './admin/timetable.js';
 import { WalkCache } from './admin/walk-cache.js';
@@ -60,6 +61,8 @@ export class Broker implements AsyncDisposable, BrokerParts {
   readonly statistics: WalkCache<BrokerStatistics>;
   /** Answers queries. */
   readonly queries: QueryService;
+  /** What is known to be damaged of the store. */
+  readonly damage: StoreDamage;
   /** Prepares bulk transfers. */
   readonly bulk: BulkTransfers;
   /** Work that continues after the reply to its command. */
@@ -99,7 +102,11 @@ export class Broker implements AsyncDisposable, BrokerParts {
     this.urls = new PublishedUrls(() => this.config);
     this.jobs = new Jobs(log, (name, text) => events.write('Admin-Return', `${name}: ${text}`));
     const repair = new IndexRepair({ log, jobs: this.jobs, rebuild: () => keeper.rebuild() });
-    const onFailure = repair.report.bind(repair);
+    this.damage = parts.damage;
+    const onFailure = (error: StorageError): void => {
+      this.damage.noteFailure(error);
+      repair.report(error);
+    };
     this.queries = new QueryService({ ...parts, urls: this.urls, onFailure });
     this.bulk = new BulkTransfers({ ...parts, onFailure });
     this.maintenance = new Maintenance(parts);

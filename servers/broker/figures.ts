@@ -30,7 +30,10 @@ export function monitoredBroker(
     [...points].map(([name, history]) => [name, read(history)] as const);
   return {
     name: 'broker',
-    problems: () => (broker.keeper.failure === undefined ? [] : [`the index: ${broker.keeper.failure}`]),
+    problems: () => [
+      ...(broker.keeper.failure === undefined ? [] : [`the index: ${broker.keeper.failure}`]),
+      ...(broker.damage.sentence === undefined ? [] : [broker.damage.sentence]),
+    ],
     [Symbol.dispose]: () => collectChannel.unsubscribe(onCollect),
     figures: [
       gauge('broker_connections', 'Open connections of the port.', () => server.connections),

@@ -2,7 +2,8 @@
 // its directory. Serves objects that all lie in table files and prints its ports.
 import { randomBytes } from 'node:crypto';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
-import { WebServer } from '../../servers/broker/index.js';
+import { monitoredBroker } from '../../servers/broker/figures.js';
+import { type BrokerServer, WebServer } from '../../servers/broker/index.js';
 import { NOW, openBroker, serveBroker } from '../servers/broker/helpers.js';
 
 const OBJECTS = 5000;
@@ -39,5 +40,9 @@ const web = await WebServer.listen({
   port: 0,
 });
 process.stdout.write(`${JSON.stringify({ port: address.port, web: web.address.port })}\n`);
-process.stdin.on('data', () => process.stdout.write(`${JSON.stringify(log)}\n`));
+const server = { connections: 0, newcomers: undefined, counts: {} } as unknown as BrokerServer;
+const { problems } = monitoredBroker(broker, server);
+process.stdin.on('data', (request) =>
+  process.stdout.write(`${JSON.stringify(String(request) === 'problems\n' ? problems() : log)}\n`),
+);
 process.stdin.on('end', () => process.exit(0));

@@ -37,11 +37,13 @@ async function startBroker(test: Test) {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse(String((await lines.next()).value)) as unknown;
   const { port, web } = (await next()) as { port: number; web: number };
-  const log = async () => {
-    child.stdin?.write('log\n');
+  const ask = async (what: 'log' | 'problems') => {
+    child.stdin?.write(`${what}\n`);
     return ((await next()) as string[]).join('');
   };
-  return { directory, child, port, web, log, store: join(directory, 'store') };
+  const log = () => ask('log');
+  const problems = () => ask('problems');
+  return { directory, child, port, web, log, problems, store: join(directory, 'store') };
 }
 
 /** Overwrites each `text` in the table files; returns how many there were. */
@@ -95,6 +97,7 @@ t.test('a query, a page and #BULK tell that an object is damaged', async (t) => 
   t.equal(code, 3, stdout);
   t.match(stderr, /The Broker cannot answer now: the store in \S+ is damaged/);
   t.match(await broker.log(), /ERROR: .*is damaged: object \d+/);
+  t.match(await broker.problems(), /is damaged: object \d+/, 'the server is not ready');
 });
 
 t.test('#BULK that runs while its store is damaged does not end as a complete one', async (t) => {

@@ -6,6 +6,7 @@ import type { Debug, Logger } from '../../host/index.js';
 import type { CurrentConfig } from './current-config.js';
 import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
+import type { StoreDamage } from './store-damage.js';
 import type { Timetable } from './timetable.js';
 
 /** The resources that the parts of a Broker share: made once, when it opens. */
@@ -14,6 +15,8 @@ export interface BrokerParts {
   readonly indexer: Indexer;
   /** Keeps the index up to date with the store. */
   readonly keeper: IndexKeeper;
+  /** What is known to be damaged of the store. */
+  readonly damage: StoreDamage;
   /** `admin/LOG`. */
   readonly events: EventLog;
   /** The configuration, which `#set` and `#restart` change. */
