@@ -16,6 +16,7 @@ import {
   openIndexer,
   parseIndexerType,
 } from '../../storage/indexers/index.js';
+import { readLiveFiles } from '../../storage/level/verify/live-files.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
 import { PassedClock } from './admin/clock-watch.js';
 import { CurrentConfig } from './admin/current-config.js';
@@ -76,10 +77,14 @@ export async function openParts(
   await createDirectory(directory);
   const damage = new StoreDamage();
   const files = opened.use(
-    await ListedDirectory.open(directory, (sentence) => {
-      log.warn(sentence);
-      if (sentence.startsWith(`${storeDirectory}/`)) damage.note(sentence);
-    }),
+    await ListedDirectory.open(
+      directory,
+      (sentence) => {
+        log.warn(sentence);
+        if (sentence.startsWith(`${join(directory, 'store')}/`)) damage.note(sentence);
+      },
+      readLiveFiles,
+    ),
   );
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
   for (const name of config.logTypes) {

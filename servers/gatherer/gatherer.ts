@@ -10,6 +10,7 @@ import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
 import { ListedDirectory } from '../../storage/files/listed-directory.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/gatherer/store.js';
+import { readLiveFiles } from '../../storage/level/verify/live-files.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import type { CrawlControl } from '../crawler/controller.js';
@@ -217,7 +218,11 @@ export class Gatherer implements AsyncDisposable {
     await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
     const files = resources.use(
-      await ListedDirectory.open(directory, (sentence) => onProblem(new StorageError(sentence))),
+      await ListedDirectory.open(
+        directory,
+        (sentence) => onProblem(new StorageError(sentence)),
+        readLiveFiles,
+      ),
     );
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
     await files.start();

@@ -21,6 +21,7 @@ import { LoginSeal } from '../generations/login-seal.js';
 import { Level } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';
+import { readLiveFiles } from '../level/verify/live-files.js';
 import { lengthsProblem } from '../level/verify/log-lengths.js';
 import { readSeal } from '../level/verify/seal.js';
 import type { StoreKind } from '../rows/contract.js';
@@ -107,6 +108,7 @@ async function checkListedFiles(directory: string, options: CheckOptions): Promi
   if (typeof list === 'string') return { ...found, problems: [`${LIST_FILE} ${list}`] };
   let bytes = 0;
   const changed = await compareFiles(directory, list, {
+    readLive: readLiveFiles,
     signal: options.signal,
     onRead: (read) => {
       bytes += read;

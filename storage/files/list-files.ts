@@ -27,7 +27,7 @@ import {
   type ListNotes,
 } from './file-list.js';
 import { crcOfFile } from './file-sum.js';
-import { LostFiles } from './lost-files.js';
+import { LostFiles, type ReadLiveFiles } from './lost-files.js';
 
 /** A file that is not as it was listed. */
 export interface ChangedFile {
@@ -54,6 +54,8 @@ const MAX_FINAL_FILES = 2000;
 
 /** Entries of a directory that are read at once. */
 const ENTRIES = 512;
+
+const NOTHING_LIVE: ReadLiveFiles = () => Promise.resolve(undefined);
 
 /** What a lock of LevelDB is. */
 const EMPTY: ListedFile = { size: 0, crc32: 0, mtimeNs: '', inode: '' };
@@ -131,6 +133,8 @@ export interface CompareOptions {
   readonly quick?: boolean;
   readonly onRead?: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Of an open list: without it the files of stores are not missed. */
+  readonly readLive?: ReadLiveFiles | undefined;
 }
 
 /** Compares the files of a directory with its list. */
@@ -174,7 +178,12 @@ class Comparison {
   /** A program has the directory, or was killed: what it noted is there. */
   async opened(): Promise<ChangedFile[]> {
     const notes = this.#notes;
-    const lost = new LostFiles(this.#directory, this.#files, this.#found);
+    const lost = new LostFiles(
+      this.#directory,
+      this.#files,
+      this.#found,
+      this.#options.readLive ?? NOTHING_LIVE,
+    );
     if (notes?.torn === true) this.#add(LIST_FILE, 'was cut off within its last line');
     for (const [name, expected, file] of this.#listed()) {
       if (file === undefined) {

@@ -5,6 +5,7 @@ import { exists } from './exists.js';
 import { LIST_FILE } from './file-kinds.js';
 import { type ListedFile, type ListedFiles, readFileList, writeFileList } from './file-list.js';
 import { type ChangedFile, compareFiles, listFiles } from './list-files.js';
+import type { ReadLiveFiles } from './lost-files.js';
 import { WatchedFiles } from './watched-files.js';
 
 /** A directory that was deleted in part has many files that are missing. */
@@ -25,6 +26,7 @@ export class ListedDirectory implements AsyncDisposable {
   /** Without those that were not as they were listed. */
   readonly #files: ListedFiles;
   readonly #report: (sentence: string) => void;
+  readonly #readLive: ReadLiveFiles;
   readonly #mutex = new Mutex();
   #watched: WatchedFiles | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -35,7 +37,9 @@ export class ListedDirectory implements AsyncDisposable {
     listed: ListedFiles,
     files: ListedFiles,
     report: (sentence: string) => void,
+    readLive: ReadLiveFiles,
   ) {
+    this.#readLive = readLive;
     this.#directory = directory;
     this.#listed = listed;
     this.#files = files;
@@ -47,8 +51,13 @@ export class ListedDirectory implements AsyncDisposable {
    * list; it was made by an earlier version.
    *
    * @param report receives sentences, also while the program runs
+   * @param readLive which files its stores need
    */
-  static async open(directory: string, report: (sentence: string) => void): Promise<ListedDirectory> {
+  static async open(
+    directory: string,
+    report: (sentence: string) => void,
+    readLive: ReadLiveFiles,
+  ): Promise<ListedDirectory> {
     const list = await readFileList(directory);
     const path = join(directory, LIST_FILE);
     if (list === undefined || typeof list === 'string') {
@@ -60,11 +69,11 @@ export class ListedDirectory implements AsyncDisposable {
       await writeFileList(directory, { state: 'active', files }).catch((error: unknown) =>
         report(`${path} cannot be written: ${messageOf(error)}`),
       );
-      return new ListedDirectory(directory, files, files, report);
+      return new ListedDirectory(directory, files, files, report, readLive);
     }
-    const changed = await compareFiles(directory, list, { quick: true });
+    const changed = await compareFiles(directory, list, { quick: true, readLive });
     const files = new Map(list.files);
-    const opened = new ListedDirectory(directory, list.files, files, report);
+    const opened = new ListedDirectory(directory, list.files, files, report, readLive);
     opened.#say(changed);
     for (const { name } of changed) files.delete(name);
     return opened;
@@ -75,7 +84,7 @@ export class ListedDirectory implements AsyncDisposable {
    * Until then a failure leaves the list as it was. From now on {@link look} is called from time to time.
    */
   async start(): Promise<void> {
-    this.#watched = new WatchedFiles(this.#directory, this.#listed, this.#files);
+    this.#watched = new WatchedFiles(this.#directory, this.#listed, this.#files, this.#readLive);
     await this.look();
     this.#wait(LOOK_MS);
   }

@@ -1,10 +1,17 @@
 // Which files of an open data directory its programs remove themselves, so that others that are gone were lost.
 import { basename, dirname, join } from 'node:path';
-import { LiveFiles } from '../level/verify/live-files.js';
 import { exists } from './exists.js';
 import { isKeptByLevel, isRotated, kindOf, unitOf } from './file-kinds.js';
 import type { FoundFiles, ListedFiles } from './file-list.js';
 import { readRegular } from './regular-file.js';
+
+/** Tells which files the store in a directory needs now; undefined if that cannot be read. */
+export type ReadLiveFiles = (directory: string) => Promise<LiveFiles | undefined>;
+
+export interface LiveFiles {
+  /** @param name within the directory of the store */
+  needs(name: string): boolean;
+}
 
 /** Tells which listed files that were not found were lost. */
 export class LostFiles {
@@ -15,8 +22,11 @@ export class LostFiles {
   readonly #stores = new Map<string, Promise<LiveFiles | undefined>>();
   #byInode: Map<string, string[]> | undefined;
 
+  readonly #readLive: ReadLiveFiles;
+
   /** @param found all files of the directory, or of those within it that have files that were not found */
-  constructor(directory: string, files: ListedFiles, found: FoundFiles) {
+  constructor(directory: string, files: ListedFiles, found: FoundFiles, readLive: ReadLiveFiles) {
+    this.#readLive = readLive;
     this.#directory = directory;
     this.#files = files;
     this.#found = found;
@@ -34,7 +44,7 @@ export class LostFiles {
   /** Whether the MANIFEST of an open store names a file. */
   async isLive(name: string): Promise<boolean> {
     const store = dirname(name);
-    const live = this.#stores.get(store) ?? LiveFiles.read(join(this.#directory, store));
+    const live = this.#stores.get(store) ?? this.#readLive(join(this.#directory, store));
     this.#stores.set(store, live);
     return (await live)?.needs(basename(name)) === true;
   }

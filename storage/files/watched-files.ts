@@ -38,7 +38,7 @@ import {
   listFiles,
   MISSING,
 } from './list-files.js';
-import { LostFiles } from './lost-files.js';
+import { LostFiles, type ReadLiveFiles } from './lost-files.js';
 import { Pace } from './pace.js';
 
 /** Larger files are compared by their size, and by their own checksums. */
@@ -51,6 +51,7 @@ const ROOM_SHARE = 200;
 export class WatchedFiles {
   readonly #directory: string;
   readonly #now: () => number;
+  readonly #readLive: ReadLiveFiles;
   readonly #files: Map<string, ListedFile>;
   /** The list as it was read before the first look. */
   readonly #listed: ListedFiles;
@@ -74,7 +75,14 @@ export class WatchedFiles {
    * @param files the same without what is not as it was listed
    * @param now milliseconds
    */
-  constructor(directory: string, listed: ListedFiles, files: ListedFiles, now = () => performance.now()) {
+  constructor(
+    directory: string,
+    listed: ListedFiles,
+    files: ListedFiles,
+    readLive: ReadLiveFiles,
+    now = () => performance.now(),
+  ) {
+    this.#readLive = readLive;
     this.#now = now;
     this.#directory = directory;
     this.#listed = listed;
@@ -107,7 +115,7 @@ export class WatchedFiles {
     let notes = '';
     const pace = new Pace();
     const units = new Units(this.#files);
-    const lost = new LostFiles(this.#directory, this.#files, found);
+    const lost = new LostFiles(this.#directory, this.#files, found, this.#readLive);
     const isSame = (name: string): boolean =>
       !this.#reader.changed.has(name) && !this.#reader.pending.has(name) && !this.#damaged.has(name);
     for (const name of this.#files.keys()) {
@@ -290,7 +298,7 @@ export class WatchedFiles {
       report([{ name, problem }]);
       this.#damaged.set(name, listed);
     }
-    const lost = new LostFiles(this.#directory, this.#files, new Map());
+    const lost = new LostFiles(this.#directory, this.#files, new Map(), this.#readLive);
     for (const [name, listed] of this.#damaged) {
       const isGone = kindOf(name) === 'level' && !files.has(name) && !(await lost.isLive(name));
       if (listed === undefined || isGone) files.delete(name);

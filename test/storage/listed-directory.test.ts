@@ -16,6 +16,7 @@ import t from 'tap';
 import { openFileList, readFileList } from '../../storage/files/file-list.js';
 import { compareFiles } from '../../storage/files/list-files.js';
 import { ListedDirectory, sealFiles } from '../../storage/files/listed-directory.js';
+import { readLiveFiles } from '../../storage/level/verify/live-files.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 const NAMES = [
@@ -50,7 +51,11 @@ async function check(directory: string): Promise<string[]> {
 /** What a program says that starts, and ends in good order. */
 async function start(directory: string): Promise<string[]> {
   const sentences: string[] = [];
-  await using listed = await ListedDirectory.open(directory, (sentence) => sentences.push(sentence));
+  await using listed = await ListedDirectory.open(
+    directory,
+    (sentence) => sentences.push(sentence),
+    readLiveFiles,
+  );
   await listed.start();
   return sentences.map((sentence) => sentence.replace(`${directory}/`, ''));
 }
@@ -136,7 +141,7 @@ t.test('a program that does not start changes no list', async (t) => {
   await sealFiles(directory);
   rmSync(join(directory, 'working/CURRENT'));
   {
-    await using _listed = await ListedDirectory.open(directory, () => undefined);
+    await using _listed = await ListedDirectory.open(directory, () => undefined, readLiveFiles);
   }
   t.same(await check(directory), ['working/CURRENT is missing']);
 });

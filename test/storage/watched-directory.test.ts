@@ -22,6 +22,7 @@ import { removeNoted } from '../../storage/files/note-change.js';
 import { replaceContent, replaceFile } from '../../storage/files/replace-file.js';
 import { WatchedFiles } from '../../storage/files/watched-files.js';
 import { GathererStore } from '../../storage/index.js';
+import { readLiveFiles } from '../../storage/level/verify/live-files.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { put as putSummaries, summary } from './helpers.js';
 
@@ -51,8 +52,10 @@ async function running(t: Test) {
     put(directory, name);
   await sealFiles(directory);
   const sentences: string[] = [];
-  const listed = await ListedDirectory.open(directory, (sentence) =>
-    sentences.push(sentence.replace(`${directory}/`, '')),
+  const listed = await ListedDirectory.open(
+    directory,
+    (sentence) => sentences.push(sentence.replace(`${directory}/`, '')),
+    readLiveFiles,
   );
   await listed.start();
   return { directory, listed, sentences };
@@ -240,7 +243,11 @@ t.test('a list that is removed while the program runs is reported and written ag
 t.test('after kill -9 a program replaces files before it has its own list', async (t) => {
   const directory = await killed(t);
   const sentences: string[] = [];
-  await using listed = await ListedDirectory.open(directory, (sentence) => sentences.push(sentence));
+  await using listed = await ListedDirectory.open(
+    directory,
+    (sentence) => sentences.push(sentence),
+    readLiveFiles,
+  );
   // The list of the killed one is active.
   await replaceContent(join(directory, 'generations/CURRENT'), '3\n');
   await listed.start();
@@ -271,7 +278,7 @@ t.test('a directory is read again after many times the time that its files took'
   put(directory, 'crawl/warc/a.warc.gz');
   let now = 0;
   // Each directory takes a millisecond.
-  const watched = new WatchedFiles(directory, new Map(), new Map(), () => now++);
+  const watched = new WatchedFiles(directory, new Map(), new Map(), readLiveFiles, () => now++);
   for (const _ of [1, 2, 3]) t.same(await watched.look(true), []);
   rmSync(join(directory, 'crawl/warc/a.warc.gz'));
   rmSync(join(directory, 'web.log'));
@@ -285,8 +292,10 @@ t.test('the files of an open store that LevelDB still needs, or has written, are
   const working = join(directory, 'working');
   await sealFiles(directory);
   const sentences: string[] = [];
-  const listed = await ListedDirectory.open(directory, (sentence) =>
-    sentences.push(sentence.replace(`${directory}/`, '')),
+  const listed = await ListedDirectory.open(
+    directory,
+    (sentence) => sentences.push(sentence.replace(`${directory}/`, '')),
+    readLiveFiles,
   );
   const open = async () => await GathererStore.open(working, { writeBufferBytes: 1 << 16 });
   {

@@ -4,7 +4,7 @@ import { readRegular } from '../../files/regular-file.js';
 import { readManifest } from './manifest.js';
 
 /** Whether a database needs a file now. */
-export class LiveFiles {
+class LiveLevelFiles {
   readonly #manifest: string;
   readonly #tables: ReadonlyMap<number, number>;
   readonly #logNumber: number;
@@ -16,14 +16,14 @@ export class LiveFiles {
   }
 
   /** Reads CURRENT and the MANIFEST that it names; undefined if they are damaged, or are replaced meanwhile. */
-  static async read(directory: string): Promise<LiveFiles | undefined> {
+  static async read(directory: string): Promise<LiveLevelFiles | undefined> {
     try {
       const manifest = (await readRegular(join(directory, 'CURRENT'))).toString('latin1').trimEnd();
       if (!/^MANIFEST-\d+$/.test(manifest)) return undefined;
       const bytes = await readRegular(join(directory, manifest)).catch(() => undefined);
-      if (bytes === undefined) return new LiveFiles(manifest, new Map(), Number.POSITIVE_INFINITY);
+      if (bytes === undefined) return new LiveLevelFiles(manifest, new Map(), Number.POSITIVE_INFINITY);
       const { tables, logNumber, problems } = readManifest(bytes);
-      return problems.length > 0 ? undefined : new LiveFiles(manifest, tables, logNumber);
+      return problems.length > 0 ? undefined : new LiveLevelFiles(manifest, tables, logNumber);
     } catch {
       return undefined;
     }
@@ -41,3 +41,6 @@ export class LiveFiles {
     return kind === 'log' ? Number(number) === this.#logNumber : this.#tables.has(Number(number));
   }
 }
+
+/** The files that the LevelDB of a directory needs. */
+export const readLiveFiles = (directory: string) => LiveLevelFiles.read(directory);
