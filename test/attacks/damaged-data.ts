@@ -126,7 +126,7 @@ function give(directory: string): void {
 }
 
 /** The files of a data directory that have a place in its lists, and the lists. */
-export function filesIn(directory: string): string[] {
+function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

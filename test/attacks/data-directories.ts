@@ -60,7 +60,7 @@ async function isNoted(directory: string): Promise<boolean> {
 }
 
 /** `harvest run` of a directory, until everything can be searched and is in the lists. */
-export async function startRun(documents: string, data: string): Promise<CliProcess> {
+async function startRun(documents: string, data: string): Promise<CliProcess> {
   const program = new CliProcess(['run', documents, ...RUN, '--data', data, ...FOREVER]);
   await Promise.race([program.output(/What to try/), program.output(/What to try/, 'stderr')]);
   await noted(data);
