@@ -189,6 +189,8 @@ export async function testDamages(
   for (const directory of new Set(files.map((path) => dirname(path)))) {
     for (const name of ['unknown.bin', '999999.ldb']) {
       if (random.below(all.length) >= cases) continue;
+      // A crash leaves tables that the MANIFEST does not name; LevelDB removes them.
+      if (/killed$/.test(data) && /\/(?:working|store)\/\d+\.ldb$/.test(join(directory, name))) continue;
       const path = join(directory, name);
       writeFileSync(path, 'strange');
       await judge(path, 'added');

@@ -1,6 +1,6 @@
 // Data directories that real programs made: after their end, after kill -9 when everything was done and in the middle
 // of a crawl, each with an earlier state of itself.
-import { chmodSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { kindOf } from '../../storage/files/file-kinds.js';
@@ -39,9 +39,12 @@ function writeDocuments(directory: string, round: number): string {
   return directory;
 }
 
-/** Waits until the lists have every file as it is. */
+/** Waits until the lists have every file as it is, and the index its sums. */
 async function noted(data: string): Promise<void> {
   for (const part of PARTS) await waitUntil(() => isNoted(join(data, part)));
+  // The index rests.
+  const index = join(data, 'broker', 'index');
+  await waitUntil(() => readdirSync(index).some((name) => existsSync(join(index, name, 'SUMS'))));
 }
 
 async function isNoted(directory: string): Promise<boolean> {
