@@ -39,6 +39,7 @@ const BESIDE_TURNING = new Set(
 );
 
 const ARROW = /^(?:<{1,2}-?|-?>{1,2}|[«»‹›←→⇐⇒◀▶◄►▸⟨⟩|]+)$/u;
+const LIKE_ARROW = /^[^\p{L}\p{N}]/u;
 /** Between links: with blanks on both sides, except those that text does not have. */
 const SEPARATORS = /\s*[|»›▸►→⟩]+\s*|\s+(?:>{1,2}|[/·•∙:]|::|->|–|—)\s+/u;
 /** What code and sentences have, and labels do not. */
@@ -46,6 +47,7 @@ const CODE = /[=;{}$\\<>*`"]|\s-{1,2}\w|\w\(/;
 const SENTENCE = /[.!?…]["'”’)\]]*$|[!?;。！？；、،؟]|\p{L}\.\s/u;
 const NUMBERING = /^(?:\p{L}+\s)?(?:\d+|[A-Z])(?:\.\d+)*\.(?=\s|$)/u;
 const NUMBER = /^[[(]?\p{Nd}{1,6}[\])]?$/u;
+const DIGIT = /\p{Nd}/u;
 const ELLIPSIS = /^(?:\.{2,}|…)$/;
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’.-][\p{L}\p{M}\p{N}]+)*/gu;
 const TITLED = /^[\p{Lu}\p{Lt}\p{N}]/u;
@@ -86,12 +88,14 @@ export function sortLines(lines: readonly string[], areNeighbors: boolean): Sort
 /** What a line is by itself. Takes time in proportion to its length. */
 export function kindOfLine(line: string): LineKind {
   if (line.length > MAX_LINE) return 'text';
-  if (isPager(line) || isPath(line) || isTurning(line) || isBetweenArrows(line)) return 'chain';
-  return isLabel(line) ? 'label' : 'text';
+  const words = wordsOf(line);
+  if (isPager(line) || isPath(line) || isTurning(line, words) || isBetweenArrows(line)) return 'chain';
+  return isLabel(line, words) ? 'label' : 'text';
 }
 
 /** `1 2 3 ... 10`, `Page 1 2 3 Next` */
 function isPager(line: string): boolean {
+  if (!DIGIT.test(line)) return false;
   const tokens = line.split(/[\s|,·]+/u).filter((token) => token !== '' && !ARROW.test(token));
   const numbers = tokens.filter((token) => NUMBER.test(token)).length;
   const words = tokens.filter((token) => !NUMBER.test(token) && !ELLIPSIS.test(token)).length;
@@ -100,6 +104,7 @@ function isPager(line: string): boolean {
 
 /** `Home > Manual > Chapter 9`, `News | Sport | Weather`, `Previous | Next` */
 function isPath(line: string): boolean {
+  if (!SEPARATORS.test(line)) return false;
   const links = line.split(SEPARATORS).filter((link) => link !== '');
   if (links.length < 2) return false;
   const most = links.length === 2 ? MAX_PAIR_WORDS : MAX_LINK_WORDS;
@@ -110,8 +115,7 @@ function isPath(line: string): boolean {
 }
 
 /** `Prev Up Chapter 9 Home Next`; `Next: Threads, Previous: Closures, Up: Library` */
-function isTurning(line: string): boolean {
-  const words = wordsOf(line);
+function isTurning(line: string, words: readonly string[]): boolean {
   const turning = words.filter((word) => TURNING.has(word.toLowerCase()));
   if (turning.length < 2) return false;
   const named = line.match(/[\p{L}\p{M}]+(?=:\s)/gu) ?? [];
@@ -127,13 +131,13 @@ function isTurningWord(word: string): boolean {
 
 /** `<< 3. The core Up 5. Cachegrind >>` */
 function isBetweenArrows(line: string): boolean {
+  if (!LIKE_ARROW.test(line)) return false;
   const tokens = line.split(' ');
   return tokens.length > 2 && ARROW.test(tokens[0]!) && ARROW.test(tokens.at(-1)!);
 }
 
 /** A heading or the text of one or more links: its words begin with large letters, or it is a list of short words. */
-function isLabel(line: string): boolean {
-  const words = wordsOf(line);
+function isLabel(line: string, words: readonly string[]): boolean {
   if (words.length === 0 || words.length > MAX_LABEL_WORDS || isProse(line)) return false;
   if (IDEOGRAPHS.test(line)) return words.length >= MIN_ENTRIES && words.every((word) => word.length <= 8);
   return words.filter((word) => TITLED.test(word)).length >= MIN_TITLED * words.length;
@@ -152,6 +156,6 @@ function isProse(line: string): boolean {
   return SENTENCE.test(own) || CODE.test(own) || own.includes(', ');
 }
 
-function wordsOf(line: string): string[] {
+function wordsOf(line: string): readonly string[] {
   return line.match(WORD) ?? [];
 }

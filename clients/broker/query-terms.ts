@@ -1,5 +1,5 @@
 // The words of a query that can be shown in a text.
-import { lettersOf, normalize, type Query, withParts } from '../../protocols/broker/index.js';
+import { lettersOf, mayHaveParts, normalize, type Query, withParts } from '../../protocols/broker/index.js';
 
 /** Terms that are marked; queries with more come from programs. */
 const MAX_WORDS = 32;
@@ -107,7 +107,9 @@ export class TermFinder {
   }
 
   *#matchesInIdentifiers(text: string): Generator<TextRange> {
+    if (!mayHaveParts(text)) return;
     for (const { 0: word, index } of text.matchAll(WORDS)) {
+      if (!mayHaveParts(word)) continue;
       const parts = withParts(word);
       if (parts === word) continue;
       // A blank stands for an underscore, or for nothing.

@@ -12,6 +12,11 @@ const MAY_HAVE_PARTS = /[\w\x80-\uffff]_|[a-z0-9\x80-\uffff][A-Z]|[A-Z]{2}[a-z]/
 /** Longer identifiers have no parts, in characters: a query rarely has them. */
 const MAX_IDENTIFIER = 128;
 
+/** Whether a text may have identifiers with parts; most do not. */
+export function mayHaveParts(text: string): boolean {
+  return MAY_HAVE_PARTS.test(text);
+}
+
 /** The parts of a word in its case, separated by blanks; undefined if it has none. */
 function partsOf(word: string): string | undefined {
   if (word.length > MAX_IDENTIFIER || !MAY_HAVE_PARTS.test(word)) return undefined;

@@ -23,7 +23,7 @@ export {
 } from './flags.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
 export { BrokerHit, type BrokerHitFields } from './hit.js';
-export { findIdentifiers, onlyParts, withParts } from './identifiers.js';
+export { findIdentifiers, mayHaveParts, onlyParts, withParts } from './identifiers.js';
 export type { IdToken, Steps, Token, TokenReader } from './lexer.js';
 export * from './message-content.js';
 export * from './message-parser.js';

@@ -25,6 +25,7 @@ export {
   type CandidateEngine,
   type CandidateOptions,
   type CandidateSearchLimits,
+  type MostCandidates,
   type ProgramEngineOptions,
   searchCandidates,
 } from './external/candidate-search.js';

@@ -9,5 +9,6 @@ import '../storage/indexers/open-indexer.test.js';
 import '../storage/indexers/query-steps.test.js';
 import '../storage/indexers/scheduler.test.js';
 import '../storage/indexers/term-lookup.test.js';
+import '../storage/indexers/outlines.test.js';
 import '../storage/indexers/relevance.test.js';
 import '../storage/indexers/semantics.test.js';

@@ -3,12 +3,15 @@ import { printable } from '../printable.js';
 import { checkHas, checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, refused, surveyed } from './context.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
-import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
+import { intersect, pickOverlapping, pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 
 /** Words that are queried with and without `#opaque`. */
 const MAX_OPAQUE = 5;
 /** BRK-3.6: `#attribute` flags of a message. */
 const MAX_ATTRIBUTES = 256;
+
+/** BRK-2.27: the attribute with the words that an object lacks. */
+const MISSING_WORDS = 'Missing-Words';
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
@@ -195,6 +198,30 @@ export const flagCases: readonly BrokerCase[] = [
       const reply = await context.ask(`#USER #opaque ${flag} #END ${word.text}`);
       checkNotRefused(reply, flag);
       checkIncludes(urlsOf(reply), await context.found(word.text, 'fail', '#opaque'), word.text);
+    }),
+  should('flags/most-words', 'BRK-2.27 BRK-3.5', 'an extension of harvest-kit')
+    .title(
+      'with most of the words, objects with all are found, and no object lacks a word that it has; or the flag is ignored',
+    )
+    .does(surveyed, async (survey, context) => {
+      const [a, b] = pickOverlapping(survey);
+      const query = `${a.text} and ${b.text}`;
+      const attribute = survey.attributes ? `#attribute ${MISSING_WORDS} ` : '';
+      const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${attribute}#index words most #END ${query}`);
+      checkNotRefused(reply, '#index words most');
+      checkIncludes(intersect(a.urls, b.urls), urlsOf(reply), query);
+      for (const { url, items } of reply.objects) {
+        if (survey.shared.has(url)) continue;
+        const missing = items.find(({ code, text }) => code === 127 && text.startsWith(MISSING_WORDS));
+        const named = missing?.value?.toString('latin1').toLowerCase();
+        // An object may have a form of a word in its place.
+        const may = [a, b].filter(({ urls }) => !urls.has(url)).map(({ text }) => text);
+        const allowed = [undefined, ...may, may.join(' ')];
+        check(allowed.includes(named), `wrong ${MISSING_WORDS} of ${printable(url)}`, {
+          expected: may.length === 0 ? 'none' : printable(may.join(' ')),
+          received: printable(named ?? ''),
+        });
+      }
     }),
   should('flags/unknown-index', 'BRK-3.5', 'project choice')
     .title('an unknown #index flag is ignored after a 101 notice')

@@ -11,7 +11,8 @@ import {
   scalar,
   writeMeta,
 } from './index/index-file.js';
-import { LinkTextWriter, linkKeysOf, urlDigest } from './index/link-texts.js';
+import { LinkTextWriter, linkKeysOf, linkLinesOf, urlDigest } from './index/link-texts.js';
+import { type Outline, OutlineWriter, outlineOf } from './index/outlines.js';
 import { SpellingWriter } from './index/spellings.js';
 import {
   type PackedChange,
@@ -33,6 +34,7 @@ class IndexWriter {
   readonly #remove;
   #batch: number;
   readonly #links: LinkTextWriter;
+  readonly #outlines: OutlineWriter;
   readonly #spellings: SpellingWriter;
   /**
    * The objects changed by the open transaction; the value is the digest of the URL, or undefined if the index
@@ -53,6 +55,7 @@ class IndexWriter {
     );
     this.#remove = this.#db.prepare('DELETE FROM words WHERE rowid = ?');
     this.#links = new LinkTextWriter(this.#db);
+    this.#outlines = new OutlineWriter(this.#db);
     this.#spellings = new SpellingWriter(this.#db);
     this.#batch = readBatch(this.#db);
     this.#objects = countObjects(this.#db);
@@ -81,6 +84,7 @@ class IndexWriter {
       }
       this.#changed.set(oid, entry?.url);
       this.#links.set(oid, entry?.links ?? []);
+      this.#outlines.set(oid, entry?.outline);
       if (isLarge) {
         entry?.texts.splice(0);
         collectGarbage();
@@ -104,6 +108,7 @@ class IndexWriter {
     this.#changed.clear();
     this.#db.exec('DELETE FROM object');
     this.#links.clear();
+    this.#outlines.clear();
     this.#spellings.clear();
     this.#db.exec('DELETE FROM spelling');
     this.#objects = 0;
@@ -158,6 +163,7 @@ class IndexWriter {
       )
       .run(this.#batch, JSON.stringify(changed.filter(([, url]) => url !== undefined))).changes;
     this.#links.write();
+    this.#outlines.write();
     this.#spellings.write();
     this.#objects += written - known - removed;
     this.#changed.clear();
@@ -174,6 +180,7 @@ interface Entry {
   readonly texts: string[];
   readonly url: number;
   readonly links: readonly number[];
+  readonly outline: Outline;
 }
 
 /**
@@ -187,7 +194,13 @@ function entryIfValid(bytes: Uint8Array): Entry | undefined {
   } catch {
     return undefined;
   }
-  return { texts: columnTexts(object), url: urlDigest(object.url), links: linkKeysOf(object) };
+  const lines = linkLinesOf(object);
+  return {
+    texts: columnTexts(object),
+    url: urlDigest(object.url),
+    links: linkKeysOf(lines),
+    outline: outlineOf(object, lines),
+  };
 }
 
 /**

@@ -44,10 +44,14 @@ export interface CandidateEngine {
    * Chooses the objects of a query for most of its words (BRK-2.27); undefined if those with all words are the answer. An
    * engine with the capability has it.
    */
-  candidatesWithMost?(
-    words: PlainWords,
-    options: CandidateOptions,
-  ): Promise<AsyncIterable<readonly Candidate[]> | undefined>;
+  candidatesWithMost?(words: PlainWords, options: CandidateOptions): Promise<MostCandidates | undefined>;
+}
+
+/** Objects with most of the words of a query. */
+export interface MostCandidates {
+  /** The words with the forms that count as each. */
+  readonly words: PlainWords;
+  readonly pages: AsyncIterable<readonly Candidate[]>;
 }
 
 /** The settings of a query that an engine receives. */
@@ -182,9 +186,9 @@ class CandidateSearch {
       const candidateOptions = this.#candidateOptions(deadline.signal);
       const words = this.options.mostWords === true ? plainWordsOf(expression) : undefined;
       const chosen = words && (await slice.wait(this.#choose(words, candidateOptions)));
-      const matcher = await this.#compile(chosen === undefined ? expression : anyWord(words!));
+      const matcher = await this.#compile(chosen === undefined ? expression : anyWord(chosen.words));
       for (const warning of matcher.warnings) this.#warnings.add(warning);
-      const candidates = () => chosen ?? engine.candidates(expression, candidateOptions);
+      const candidates = () => chosen?.pages ?? engine.candidates(expression, candidateOptions);
       const full = yield* this.#matches(matcher, slice, candidateOptions, candidates);
       if (full) reason = 'limit';
       else if (deadline.signal.aborted) reason = 'lifetime';
@@ -207,10 +211,7 @@ class CandidateSearch {
     return { ...matching, isOrdered, lifetimeMs, deadline, dropped, warnings: this.#warnings };
   }
 
-  async #choose(
-    words: PlainWords,
-    options: CandidateOptions,
-  ): Promise<AsyncIterable<readonly Candidate[]> | undefined> {
+  async #choose(words: PlainWords, options: CandidateOptions): Promise<MostCandidates | undefined> {
     return this.engine.candidatesWithMost?.(words, options);
   }
 

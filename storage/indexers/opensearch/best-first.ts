@@ -83,7 +83,7 @@ export class BestFirst {
     const all: string[] = [];
     for (const { text } of words) all.push(text, `${PART}${text}`, ...(await forms.read(text, slice)).forms);
     await texts.count(all, slice);
-    const relevance = new Relevance(forms, texts, this.#links(texts));
+    const relevance = new Relevance(forms, texts, this.#links(texts), texts.outlines);
     const found = texts.oids;
     const scores = await relevance.scores(words, found, slice);
     if (scores === undefined) return candidates;

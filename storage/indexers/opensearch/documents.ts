@@ -2,7 +2,7 @@
 import { lettersOf } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
-import { linkKeysOf } from '../embedded/index/link-texts.js';
+import { linkKeysOf, linkLinesOf } from '../embedded/index/link-texts.js';
 import { BREAK, fold, MAX_TERM, PART } from '../query/words.js';
 
 /** The number of these rules; an index by others is built anew. */
@@ -88,7 +88,7 @@ export function documentOf(oid: number, object: SoifObject): Readonly<Record<str
   add(ALL, all.join(` ${BREAK} `));
   const spelled = spelledWords(texts);
   if (spelled !== '') document[SPELLED] = spelled;
-  const links = linkKeysOf(object);
+  const links = linkKeysOf(linkLinesOf(object));
   if (links.length > 0) document[LINKS] = links.map(String);
   return document;
 }

@@ -1,6 +1,7 @@
 // Chooses the objects of a query for most of its words (BRK-2.27), by the rules of the embedded engine.
 import type { Expression } from '../../../protocols/broker/index.js';
 import { choose, MAX_OBJECTS, weightsOf } from '../embedded/search/most-words.js';
+import { withForms } from '../embedded/search/query-forms.js';
 import type { FormFinder } from '../embedded/words/form-finder.js';
 import type { Matching } from '../query/leaf.js';
 import { Matcher, QUERY_LIMITS } from '../query/matcher.js';
@@ -10,8 +11,13 @@ import type { IndexQuery } from './index-query.js';
 import type { IndexTerms } from './index-terms.js';
 import { translate } from './translate.js';
 
-/** The objects that were chosen, each with the bits of the words that it lacks. */
-export type MostWords = ReadonlyMap<number, number>;
+/** The objects that were chosen. */
+export interface MostWords {
+  /** The words of the query with the forms that count as each. */
+  readonly words: PlainWords;
+  /** The bits of the words that an object lacks, by its OID. */
+  readonly lacks: ReadonlyMap<number, number>;
+}
 
 /** What {@link mostWords} works with. */
 interface MostWordsContext {
@@ -29,9 +35,11 @@ interface MostWordsContext {
  * fewer do not matter.
  */
 export async function mostWords(
-  { required, words }: PlainWords,
+  typed: PlainWords,
   { options, terms, forms, objects, signal, slice }: MostWordsContext,
 ): Promise<MostWords | undefined> {
+  const meant = await withForms(typed, options, forms, slice);
+  const { required, words } = meant;
   const queryOf = (expression: Expression) => translate(new Matcher(expression, options, QUERY_LIMITS).plan);
   const filter: IndexQuery[] = [];
   for (const expression of required) {
@@ -64,5 +72,6 @@ export async function mostWords(
   const chosen = choose({ oids, masks: Uint32Array.from(oids, (oid) => masks.get(oid)!) }, weights);
   if (chosen === undefined) return undefined;
   const all = 2 ** words.length - 1;
-  return new Map(Array.from(chosen.oids, (oid, i) => [oid, ~chosen.masks[i]! & all]));
+  const lacks = new Map(Array.from(chosen.oids, (oid, i) => [oid, ~chosen.masks[i]! & all]));
+  return { words: meant, lacks };
 }

@@ -3,7 +3,9 @@ import { decodeSoif } from '../../../protocols/soif/index.js';
 import type { ObjectReader } from '../../broker/object-reader.js';
 import { COLUMN_WEIGHTS, columnTexts } from '../columns/columns.js';
 import type { IndexCache } from '../embedded/index/index-cache.js';
-import { urlDigest } from '../embedded/index/link-texts.js';
+import { linkLinesOf, urlDigest } from '../embedded/index/link-texts.js';
+import { outlineOf, type ReadOutline } from '../embedded/index/outlines.js';
+import type { OutlineSource } from '../embedded/ranking/outline-scores.js';
 import { RELEVANCE_MODEL, type WordSource } from '../embedded/ranking/relevance.js';
 import { type IndexTotals, PART_OF, PARTS } from '../embedded/ranking/relevance-statements.js';
 import { type MatchList, partFrequency, type WordList } from '../embedded/ranking/word-lists.js';
@@ -21,8 +23,7 @@ const TITLE = NAMES.indexOf('title');
 /** One object, with its words as the index has them. */
 export interface ObjectText {
   readonly oid: number;
-  /** The name of its URL among the links. */
-  readonly url: number;
+  readonly outline: ReadOutline;
   /** The words of each column, with a blank on both sides of each. */
   readonly columns: readonly string[];
   /** Words of each column. */
@@ -37,6 +38,7 @@ interface NearWords {
 
 /** The texts of a few objects, in the order of their OIDs. */
 export class ObjectTexts implements WordSource {
+  readonly outlines: OutlineSource = { read: (oid) => this.#outlineOf(oid) };
   readonly #objects: readonly ObjectText[];
   readonly #terms: IndexTerms;
   readonly totals: IndexTotals;
@@ -86,7 +88,11 @@ export class ObjectTexts implements WordSource {
 
   /** The name of an object's URL among the links. */
   urlOf(oid: number): number | undefined {
-    return this.#objects.find((object) => object.oid === oid)?.url;
+    return this.#outlineOf(oid)?.url;
+  }
+
+  #outlineOf(oid: number): ReadOutline | undefined {
+    return this.#objects.find((object) => object.oid === oid)?.outline;
   }
 
   /** Asks for the numbers of objects with words at once. */
@@ -160,8 +166,9 @@ export class ObjectTexts implements WordSource {
 }
 
 /** Bytes of an object in memory, about. */
-export function bytesOfText({ columns }: ObjectText): number {
-  return columns.reduce((sum, text) => sum + text.length, 0);
+export function bytesOfText({ columns, outline }: ObjectText): number {
+  const { beginning, links } = outline;
+  return columns.reduce((sum, text) => sum + text.length, beginning.byteLength + links.byteLength);
 }
 
 function readText(oid: number, bytes: Uint8Array): ObjectText | undefined {
@@ -170,7 +177,7 @@ function readText(oid: number, bytes: Uint8Array): ObjectText | undefined {
     const texts = columnTexts(object).map((text) => fold(text.slice(0, MAX_TEXT)));
     return {
       oid,
-      url: urlDigest(object.url),
+      outline: { url: urlDigest(object.url), ...outlineOf(object, linkLinesOf(object)) },
       columns: texts.map((text) => (text === '' ? '' : ` ${text} `)),
       lengths: texts.map((text) => (text === '' ? 0 : occurrences(text, ' ') + 1)),
     };

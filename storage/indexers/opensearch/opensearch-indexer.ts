@@ -21,6 +21,7 @@ import {
   type Candidate,
   type CandidateOptions,
   type CandidateSearchLimits,
+  type MostCandidates,
 } from '../external/candidate-search.js';
 import { ProgramIndexer } from '../external/program-indexer.js';
 import type { Leaf } from '../query/leaf.js';
@@ -39,7 +40,7 @@ import { readPages } from './index-pages.js';
 import type { IndexQuery } from './index-query.js';
 import { IndexSet } from './index-state.js';
 import { IndexWords } from './index-words.js';
-import { mostWords } from './most-words.js';
+import { type MostWords, mostWords } from './most-words.js';
 import { type RankedWord, rankingOf } from './ranking.js';
 import { translate } from './translate.js';
 
@@ -253,31 +254,30 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   async candidatesWithMost(
     words: PlainWords,
     options: CandidateOptions,
-  ): Promise<AsyncIterable<readonly Candidate[]> | undefined> {
+  ): Promise<MostCandidates | undefined> {
     if (this.#state.name === undefined) return undefined;
     using stop = this.#stopOf(options);
     await using turn = await Turn.begin(options);
     const { terms, forms } = this.#words;
     const context = { options, terms, forms, objects: this.objects, signal: stop.signal, slice: turn.slice };
     const chosen = await mostWords(words, context);
-    return chosen && this.#chosen(words, chosen, options);
+    return chosen && { words: chosen.words, pages: this.#chosen(chosen, options) };
   }
 
   /** Yields the objects of a query for most of its words. */
   async *#chosen(
-    words: PlainWords,
-    chosen: ReadonlyMap<number, number>,
+    { words, lacks }: MostWords,
     options: CandidateOptions,
   ): AsyncGenerator<readonly Candidate[]> {
     using stop = this.#stopOf(options);
     await using turn = await Turn.begin(options);
     const { slice } = turn;
     const matcher = await Matcher.compile(anyWord(words), options, CANDIDATE_SEARCH_LIMITS, slice);
-    const query = { ids: { values: [...chosen.keys()].map(String) } };
+    const query = { ids: { values: [...lacks.keys()].map(String) } };
     for await (const page of this.#pages(query, matcher.positive, options.isOrdered, stop.signal, slice))
       yield page.map((candidate) => {
-        const lacks = chosen.get(candidate.oid) ?? 0;
-        return lacks === 0 ? candidate : { ...candidate, lacks };
+        const lacking = lacks.get(candidate.oid) ?? 0;
+        return lacking === 0 ? candidate : { ...candidate, lacks: lacking };
       });
   }
 

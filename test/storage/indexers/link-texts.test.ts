@@ -8,6 +8,7 @@ import {
   LinkTextReader,
   LinkTextWriter,
   linkKeysOf,
+  linkLinesOf,
   urlDigest,
 } from '../../../storage/indexers/embedded/index/link-texts.js';
 import { TimeSlice } from '../../../storage/indexers/scheduling/time-slice.js';
@@ -51,7 +52,7 @@ t.test('pages that link with a text count once, whatever was put, replaced and r
           for (const changes of transactions) {
             db.exec('BEGIN');
             for (const { oid, links } of changes) {
-              writer.set(oid, links === undefined ? [] : linkKeysOf(page(oid, links)));
+              writer.set(oid, links === undefined ? [] : linkKeysOf(linkLinesOf(page(oid, links))));
               model.set(oid, new Set(links?.map(({ target, text }) => `${target} ${FOLDED[text] ?? ''}`)));
             }
             writer.write();

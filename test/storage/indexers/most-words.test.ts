@@ -73,6 +73,27 @@ t.test(
   },
 );
 
+t.test('BRK-2.27 another form of a word is the word, unless the query names its forms', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  const texts = ['stash commits', 'stashing a commit', 'stash Commit', 'stash', 'commits', 'résumé stash'];
+  const others = Array.from({ length: 20 }, () => 'another subject');
+  await fixture.put(
+    ...[...texts, ...others].map((text, i) => ({ Title: `T${i + 1}`, Body: `${FILLER}${text}` })),
+  );
+  const find = async (query: string, options = {}) => {
+    const hits = await fixture.search(query, { ...MOST, ...options });
+    return Object.fromEntries(hits.map(({ oid, lacks = 0 }) => [oid, lacks]));
+  };
+  const all = { 1: 0, 2: 0, 3: 0, 4: 0b10, 5: 0b01, 6: 0b10 };
+  t.same(await find('stash commit'), all);
+  t.same(await find('stash and (commit or "commits")'), all, 'forms of the other word');
+  t.same(await find('stash commit', { mostWords: undefined }), { 3: 0 }, 'only with the flag');
+  t.same(await find('stash commit', { matchWord: false }), all, 'parts of words');
+  t.same((await find('stash commit', { ignoreCase: false }))[1], 0b10, 'not if case counts');
+  t.same((await find('stash resume'))[6], 0b10, 'accents count');
+  t.same((await find('stash resume', { ignoreAccents: true }))[6], 0, 'accents are ignored');
+});
+
 t.test('BRK-2.27 which words of a query are plain', (t) => {
   const plain = (query: string) => {
     const read = plainWordsOf(expressionOf(query));

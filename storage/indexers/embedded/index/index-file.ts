@@ -17,7 +17,7 @@ export type IndexDatabase = Database.Database;
 /** SQLite's application ID of an index, so that a foreign database is not mistaken for one. */
 const APPLICATION_ID = 0x48_76_49_78;
 /** Version of the tables and of the rules for words; an index of another version is rebuilt. */
-const SCHEMA_VERSION = 6;
+const SCHEMA_VERSION = 7;
 /** With less free space a failed write is a lack of space: shared memory alone takes 32 KiB. */
 const MIN_FREE_BYTES = 64 * 1024;
 
@@ -37,6 +37,7 @@ export const CONTENT_FILTER = `{${COLUMN_WEIGHTS.map(({ name }) => name)
  * object   every OID in the index with the number of the transaction that added it, and the digest of its URL.
  * link_page  what a page counts for: keys, eight bytes each, digests of a link's text and of its text and target (link-texts.ts).
  * link_count  the number of pages with a key.
+ * outline  the first words of an object, and its links, four bytes a number (outlines.ts).
  * spelling  the words that are more than their letters (normalize.ts): `cafe` -> `café`. Some may be in no object any more.
  * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number; objects: their number.
  */
@@ -51,6 +52,7 @@ CREATE INDEX object_batch ON object(batch);
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE link_page(oid INTEGER PRIMARY KEY, keys BLOB NOT NULL);
 CREATE TABLE link_count(key INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
+CREATE TABLE outline(oid INTEGER PRIMARY KEY, beginning BLOB NOT NULL, links BLOB NOT NULL);
 CREATE TABLE spelling(letters TEXT, word TEXT, PRIMARY KEY(letters, word)) WITHOUT ROWID;
 `;
 

@@ -16,10 +16,18 @@ const KNOWN_LINES = 16_384;
 /** Longer lines are not remembered. */
 const MAX_KNOWN_LINE = 400;
 
-/** The names under which a line of a page is counted: the text with its target, and the text alone. */
-type LineKeys = readonly [link: number, text: number];
+/** A link of a page: a line with a text. */
+export interface LinkLine {
+  /** The digest of its target's URL. */
+  readonly target: number;
+  /** The words of its text ({@link hashOf}). */
+  readonly words: readonly number[];
+  /** The names under which it is counted: the text with its target, and the text alone. */
+  readonly link: number;
+  readonly text: number;
+}
 
-const known = new Map<string, LineKeys | undefined>();
+const known = new Map<string, LinkLine | undefined>();
 
 /** The first 48 bits of the digest of a text of bytes or words: its name in the tables. */
 function digest48(text: string, encoding: 'latin1' | 'utf8'): number {
@@ -41,48 +49,52 @@ export function linkKey(text: string, target: number): number {
   return digest48(`${target} ${text}`, 'utf8');
 }
 
-/** The words of a text, folded and separated by blanks. */
-function folded(text: string): string {
-  return wordsOf(fold(text))
-    .map((word) => word.text)
-    .join(' ');
+/** The name of a folded word in outlines (`outlines.ts`): FNV-1a. */
+export function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
 }
 
-/**
- * What an object counts for: the names of its links and of their texts, each once; lines without a text are
- * left out.
- */
-export function linkKeysOf(object: SoifObject): number[] {
-  const keys = new Set<number>();
-  let links = 0;
-  for (const line of (object.text('link-text') ?? '').split('\n')) {
-    if (links >= MAX_LINKS) break;
-    const found = keysOfLine(line);
-    if (found === undefined) continue;
-    const [link, text] = found;
-    if (keys.has(link)) continue;
-    keys.add(link).add(text);
-    links++;
+/** The words of a text, folded. */
+function foldedWords(text: string): string[] {
+  return wordsOf(fold(text)).map((word) => word.text);
+}
+
+/** The links of an object, each once; lines without a text are left out. */
+export function linkLinesOf(object: SoifObject): LinkLine[] {
+  const found = new Map<number, LinkLine>();
+  for (const written of (object.text('link-text') ?? '').split('\n')) {
+    if (found.size >= MAX_LINKS) break;
+    const line = lineOf(written);
+    if (line !== undefined && !found.has(line.link)) found.set(line.link, line);
   }
-  return [...keys];
+  return [...found.values()];
 }
 
-function keysOfLine(line: string): LineKeys | undefined {
-  if (line.length > MAX_KNOWN_LINE) return readLine(line);
-  if (known.has(line)) return known.get(line);
+/** What an object with these links counts for: their names and those of their texts, each once. */
+export function linkKeysOf(lines: readonly LinkLine[]): number[] {
+  return [...new Set(lines.flatMap(({ link, text }) => [link, text]))];
+}
+
+function lineOf(written: string): LinkLine | undefined {
+  if (written.length > MAX_KNOWN_LINE) return readLine(written);
+  if (known.has(written)) return known.get(written);
   if (known.size >= KNOWN_LINES) known.clear();
-  const keys = readLine(line);
+  const line = readLine(written);
   // A part of a text keeps all of it in memory.
-  known.set(Buffer.from(line, 'utf8').toString('utf8'), keys);
-  return keys;
+  known.set(Buffer.from(written, 'utf8').toString('utf8'), line);
+  return line;
 }
 
-function readLine(line: string): LineKeys | undefined {
+function readLine(line: string): LinkLine | undefined {
   const blank = line.indexOf(' ');
   const written = line.slice(blank + 1);
-  const text = blank <= 0 || written.length > MAX_TEXT ? '' : folded(written);
-  if (text === '') return undefined;
-  return [linkKey(text, urlDigest(line.slice(0, blank))), textKey(text)];
+  const words = blank <= 0 || written.length > MAX_TEXT ? [] : foldedWords(written);
+  if (words.length === 0) return undefined;
+  const text = words.join(' ');
+  const target = urlDigest(line.slice(0, blank));
+  return { target, words: words.map(hashOf), link: linkKey(text, target), text: textKey(text) };
 }
 
 /** Counts the links of the objects that a transaction changes. */

@@ -4,6 +4,7 @@
 import { PART } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { FormFinder } from '../words/form-finder.js';
+import { type OutlineModel, type OutlineSource, outlineScores } from './outline-scores.js';
 import { LAST_COLUMNS, RANKED_COLUMNS } from './relevance-statements.js';
 import {
   eachCommon,
@@ -44,6 +45,7 @@ export interface RelevanceModel {
   readonly missing: number;
   /** Weight of the logarithm of the number of pages that link to an object with the words of the query. */
   readonly linkText: number;
+  readonly outline: OutlineModel;
 }
 
 export const RELEVANCE_MODEL: RelevanceModel = {
@@ -61,10 +63,11 @@ export const RELEVANCE_MODEL: RelevanceModel = {
   pairK: 5,
   titlePhrase: 0.75,
   partialTitle: 0.6,
-  near: 0.3,
+  near: 0.9,
   nearWords: 4,
   missing: 0.5,
   linkText: 0.4,
+  outline: { beginning: 1.2, linkName: 2, linked: 0.4 },
 };
 
 /** Words of a query that count at most, each with its forms. */
@@ -86,8 +89,8 @@ const MAX_PHRASE_FORMS = 3;
 const MAX_PHRASES = 16;
 /** Words of one statement that looks for them in titles. */
 const MAX_TITLE_WORDS = 24;
-/** The best objects so far whose links are counted. */
-const MAX_LINKED = 100;
+/** The best objects so far whose links and outlines are looked at. */
+const MAX_BEST = 100;
 
 /** A word of the query with its forms. */
 interface WordGroup {
@@ -131,17 +134,20 @@ export class Relevance {
   readonly #finder: Pick<FormFinder, 'read'>;
   readonly #lists: WordSource;
   readonly #links: LinkCounts;
+  readonly #outlines: OutlineSource;
 
   constructor(
     finder: Pick<FormFinder, 'read'>,
     lists: WordSource,
     links: LinkCounts,
+    outlines: OutlineSource,
     model: RelevanceModel = RELEVANCE_MODEL,
   ) {
     this.#model = model;
     this.#finder = finder;
     this.#lists = lists;
     this.#links = links;
+    this.#outlines = outlines;
   }
 
   /**
@@ -177,7 +183,11 @@ export class Relevance {
     const between = groups.length - counted.length + Math.ceil(groups.length / 3);
     await this.#addTitles(counted, between, scored, slice);
     this.#subtractMissing(counted, scores);
-    await this.#addLinks(groups, counted, scored, slice);
+    if (groups.some(({ word: { column } }) => column !== undefined)) return scores;
+    const best = bestIndices(scores, MAX_BEST);
+    await slice.yield();
+    await this.#addLinks(groups, counted, best, scored, slice);
+    await this.#addOutlines(counted, best, scored, slice);
     return scores;
   }
 
@@ -350,17 +360,15 @@ export class Relevance {
   async #addLinks(
     groups: readonly WordGroup[],
     counted: readonly WordGroup[],
+    best: Uint32Array,
     { wanted, scores }: Scored,
     slice: TimeSlice,
   ): Promise<void> {
-    if (groups.some(({ word: { column } }) => column !== undefined)) return;
     const texts = new Set(
       [...combinations(groups), ...combinations(counted)].map((words) => words.join(' ')),
     );
     const known = await this.#links.known([...texts], slice);
     if (known.length === 0) return;
-    const best = bestIndices(scores, MAX_LINKED);
-    await slice.yield();
     const weight = this.#model.linkText * sumOfIdf(counted);
     const counts = await this.#links.counts(
       known,
@@ -369,6 +377,20 @@ export class Relevance {
     );
     for (const [i, object] of best.entries())
       if (counts[i]! > 0) scores[object]! += weight * Math.log1p(counts[i]!);
+  }
+
+  /** How the best objects begin, and how they link to each other. */
+  async #addOutlines(
+    counted: readonly WordGroup[],
+    best: Uint32Array,
+    { wanted, scores }: Scored,
+    slice: TimeSlice,
+  ): Promise<void> {
+    const order = [...best].sort((a, b) => scores[b]! - scores[a]! || a - b);
+    const words = counted.map(({ word, forms, idf }) => ({ forms: [word.text, ...forms], idf }));
+    const oids = order.map((object) => wanted.oids[object]!);
+    const added = await outlineScores(words, oids, this.#outlines, this.#model.outline, slice);
+    for (const [i, object] of order.entries()) scores[object]! += added[i]!;
   }
 }
 

@@ -5,6 +5,7 @@ import type { OidSet } from '../../../broker/oid-set.js';
 import type { SearchOptions } from '../../contract.js';
 import { Matcher, type Plan, type QueryLimits } from '../../query/matcher.js';
 import type { PlainWords } from '../../query/plain-words.js';
+import { fold } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { Postings } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
@@ -70,7 +71,7 @@ export async function mostWords(
     const found = await objectsOf(planOf(expression), context);
     if (found === undefined) return undefined;
     lists.push(found);
-    stopWords.push((await forms.read(text.toLowerCase(), slice)).isStopWord);
+    stopWords.push((await forms.read(fold(text), slice)).isStopWord);
   }
   const weights = weightsOf(
     lists.map(({ oids }) => oids.length),

@@ -13,12 +13,13 @@ import type {
 } from '../../contract.js';
 import { mayBeCheap } from '../../query/first-price.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
-import { anyWord, type PlainWords, plainWordsOf } from '../../query/plain-words.js';
+import { anyWord, plainWordsOf } from '../../query/plain-words.js';
 import { Scheduler } from '../../scheduling/scheduler.js';
 import { QueryStopped, TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexVersion } from '../index/index-cache.js';
 import type { IndexDatabase } from '../index/index-file.js';
 import { LinkTextReader } from '../index/link-texts.js';
+import { OutlineReader } from '../index/outlines.js';
 import { Postings } from '../index/postings.js';
 import { Spellings } from '../index/spellings.js';
 import { RELEVANCE_MODEL, Relevance } from '../ranking/relevance.js';
@@ -30,7 +31,8 @@ import { Vocabulary } from '../words/vocabulary.js';
 import { listWords } from '../words/word-list.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
 import { MatchingObjects } from './matching-objects.js';
-import { type MostWords, mostWords } from './most-words.js';
+import { type MostWordsContext, mostWords } from './most-words.js';
+import { withForms } from './query-forms.js';
 import { type ReadLimits, ReadMemory } from './read-memory.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 
@@ -96,7 +98,12 @@ export class SearchEngine {
     const objects = () => statements.totals().objects;
     this.#words = new IndexWords(this.#vocabulary, this.#postings, this.#spellings, objects);
     this.#forms = new FormFinder(this.#words, version);
-    this.#relevance = new Relevance(this.#forms, lists, new LinkTextReader(db));
+    this.#relevance = new Relevance(
+      this.#forms,
+      lists,
+      new LinkTextReader(db),
+      new OutlineReader(db, version),
+    );
   }
 
   /** Prepares a search. */
@@ -231,8 +238,9 @@ export class Search {
     let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
     this.#parts.version.look();
-    const words = this.#options.mostWords === true ? plainWordsOf(this.#expression) : undefined;
-    const most = words && (await this.#mostWords(words));
+    const typed = this.#options.mostWords === true ? plainWordsOf(this.#expression) : undefined;
+    const words = typed && (await withForms(typed, this.#options, this.#parts.forms, this.slice));
+    const most = words && (await mostWords(words, this.#mostWordsContext));
     const matcher = await Matcher.compile(
       most === undefined ? this.#expression : anyWord(words!),
       this.#options,
@@ -264,16 +272,15 @@ export class Search {
     return false;
   }
 
-  #mostWords(words: PlainWords): Promise<MostWords | undefined> {
+  get #mostWordsContext(): MostWordsContext {
     const { queryLimits, limits } = this.#parts;
-    const { maxRanked } = limits;
-    return mostWords(words, {
+    return {
       ...this.#parts,
       options: this.#options,
       queryLimits,
-      maxRanked,
+      maxRanked: limits.maxRanked,
       slice: this.slice,
-    });
+    };
   }
 
   async *#matches(
