@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { decodeSoif } from '../../protocols/soif/index.js';
+import { type Broker, type BrokerServer, WebServer } from '../../servers/broker/index.js';
 import { document, openBroker, serveBroker } from '../servers/broker/helpers.js';
 
 /** What the process stores and how it is configured. */
@@ -20,6 +21,8 @@ export interface BrokerProcessOptions {
   readonly conf?: string;
   /** Address to listen on. */
   readonly host?: string;
+  /** Whether it serves its pages, too. Default false. */
+  readonly pages?: boolean;
 }
 
 /** The figures of the process. */
@@ -36,6 +39,9 @@ interface BrokerFigures {
 /** A running process. */
 export interface BrokerProcess {
   readonly port: number;
+  /** The port of its pages; 0 without them. */
+  readonly web: number;
+  readonly pid: number;
   figures(): Promise<BrokerFigures>;
   /** Milliseconds of processor time so far. */
   cpu(): Promise<number>;
@@ -54,7 +60,10 @@ export function wordOf(rank: number): string {
 }
 
 /** Starts the process; the end of the test kills it and removes its files. */
-export async function startBrokerProcess(t: Test, options: BrokerProcessOptions): Promise<BrokerProcess> {
+export async function startBrokerProcess(
+  t: Pick<Test, 'teardown'>,
+  options: BrokerProcessOptions,
+): Promise<BrokerProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'broker-process-'));
   const child = fork(fileURLToPath(import.meta.url), [JSON.stringify({ ...options, directory })], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -65,9 +74,11 @@ export async function startBrokerProcess(t: Test, options: BrokerProcessOptions)
     await once(child, 'exit');
     rmSync(directory, { recursive: true, force: true });
   });
-  const { port } = await message<{ port: number }>(child);
+  const { port, web } = await message<{ port: number; web: number }>(child);
   return {
     port,
+    web,
+    pid: child.pid ?? 0,
     figures: () => {
       child.send('figures');
       return message<BrokerFigures>(child);
@@ -136,6 +147,10 @@ export async function askSlowly(port: number, text: string, localAddress = '127.
   return socket;
 }
 
+function servePages(broker: Broker, brokerAddress: BrokerServer['address']): Promise<WebServer> {
+  return WebServer.listen({ broker, brokerAddress, host: '127.0.0.1', port: 0, log: broker.log });
+}
+
 async function serve(options: BrokerProcessOptions & { readonly directory: string }): Promise<void> {
   const owner = { teardown: () => undefined };
   const { broker } = await openBroker(owner, { conf: options.conf ?? '', directory: options.directory });
@@ -182,7 +197,8 @@ async function serve(options: BrokerProcessOptions & { readonly directory: strin
     };
     process.send?.(figures);
   });
-  process.send?.({ port: server.address.port });
+  const pages = options.pages === true ? await servePages(broker, server.address) : undefined;
+  process.send?.({ port: server.address.port, web: pages?.address.port ?? 0 });
 }
 
 if (process.send !== undefined && process.argv[2]?.startsWith('{') === true) {

@@ -6,7 +6,7 @@ import { words } from '../helpers/words.js';
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
 /** Modules of this folder that are not benchmarks: programs that these start, and shared code. */
-const HELPERS = words`bench harness discard-client file-server full-crawl plain-crawl references-graph`;
+const HELPERS = words`bench harness discard-client file-server full-crawl plain-crawl references-graph fairness-kinds fairness-flood`;
 
 /** Lists the benchmarks of this folder. */
 async function listBenchmarks(): Promise<string[]> {
