@@ -162,32 +162,58 @@ export interface PassageText {
  * query; rows of links not even then if there is a description.
  *
  * @param repeated reads the lines that the pages beside the document repeat; called only if a line has a word
+ * @param pause is awaited between groups, so that a caller can let others work; default: it resolves immediately
  */
 export async function passagesOfText(
   { groups, isWhole, hasDescription }: PassageText,
   terms: TermFinder,
   repeated: () => Promise<ReadonlySet<string>>,
+  pause: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Passages | undefined> {
-  if (!groups.some((lines) => lines.some((line) => terms.isIn(line)))) return undefined;
+  if (!(await isInSome(groups, terms, pause))) return undefined;
   const others = await repeated();
-  const sorted = groups.map((lines) =>
-    sortLines(
-      lines.filter((line) => !others.has(line)),
-      isWhole,
-    ),
-  );
+  const sorted: ReturnType<typeof sortLines>[] = [];
+  for (const lines of groups) {
+    await pause();
+    sorted.push(
+      sortLines(
+        lines.filter((line) => !others.has(line)),
+        isWhole,
+      ),
+    );
+  }
   const best = (kind: 'text' | 'withLabels' | 'all') =>
     bestPassages(
       sorted.map((group) => group[kind].join(isWhole ? ' ' : ' … ')),
       terms,
+      pause,
     );
-  return best('text') ?? best('withLabels') ?? (hasDescription ? undefined : best('all'));
+  return (
+    (await best('text')) ?? (await best('withLabels')) ?? (hasDescription ? undefined : await best('all'))
+  );
+}
+
+async function isInSome(
+  groups: readonly (readonly string[])[],
+  terms: TermFinder,
+  pause: () => Promise<void>,
+): Promise<boolean> {
+  for (const lines of groups) {
+    await pause();
+    if (lines.some((line) => terms.isIn(line))) return true;
+  }
+  return false;
 }
 
 /** The passages of the text that shows the query best; undefined if no word of it occurs. */
-function bestPassages(texts: readonly string[], terms: TermFinder): Passages | undefined {
+async function bestPassages(
+  texts: readonly string[],
+  terms: TermFinder,
+  pause: () => Promise<void>,
+): Promise<Passages | undefined> {
   let best: Passages | undefined;
   for (const text of texts) {
+    await pause();
     const passages = findPassages(text, terms);
     if (passages.score > (best?.score ?? 0)) best = passages;
   }

@@ -12,12 +12,21 @@ import {
 import { hasExpired, lastValidSecond } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+import { threadShare } from '../../host/fair-share.js';
 import { walkEntries } from '../walk-entries.js';
 
 /** Hex digits that select a bucket: 65 536 buckets. */
 const DIGITS = 4;
 const BUCKETS = 16 ** DIGITS;
-const PAGE_ENTRIES = 1000;
+/** Buckets below a node of the tree of sums. */
+const CHILDREN = 16;
+/** Entries of a leaf that are read together, a quarter of a millisecond of work, and the cost of each. */
+const PAGE_ENTRIES = 32;
+const ENTRY_COST_MS = 0.008;
+/** Buckets that are summed up, or OIDs that are sorted, in a turn, and the cost of each. */
+const STEP_BUCKETS = 4096;
+const STEP_OIDS = 16_384;
+const STEP_COST_MS = 0.2;
 /** Seconds for which a snapshot is used although objects have expired since. */
 const MAX_AGE_SECONDS = 60;
 
@@ -28,7 +37,8 @@ interface DigestSnapshot {
   readonly takenAt: UnixSeconds;
   /** The last second at which all other objects are valid. */
   readonly validUntil: UnixSeconds;
-  readonly sets: readonly (SetDigest | undefined)[];
+  /** By length of the prefix, 0 to {@link DIGITS}: the sums of the objects below each prefix. */
+  readonly sums: readonly (readonly (SetDigest | undefined)[])[];
   /** OIDs by bucket. */
   readonly oids: Uint32Array;
   /** Index of each bucket's first OID; one more entry has the end of the last bucket. */
@@ -57,11 +67,11 @@ export class DigestCache {
     signal.throwIfAborted();
     const [from, to] = bucketsOf(prefix);
     if (prefix.length >= DIGITS) return this.#below(prefix, snapshot, from, to);
-    const whole = sum(snapshot, from, to);
+    const whole = sumOf(snapshot, prefix.length, from);
     if (whole.count <= MAX_LEAF_OBJECTS) return this.#below(prefix, snapshot, from, to);
-    const step = (to - from) / 16;
-    const children = Array.from({ length: 16 }, (_, i) =>
-      sum(snapshot, from + i * step, from + (i + 1) * step),
+    const step = (to - from) / CHILDREN;
+    const children = Array.from({ length: CHILDREN }, (_, i) =>
+      sumOf(snapshot, prefix.length + 1, from + i * step),
     );
     return {
       prefix,
@@ -73,12 +83,15 @@ export class DigestCache {
 
   /** Reads the objects of some buckets and reports those below the prefix. */
   async #below(prefix: string, snapshot: DigestSnapshot, from: number, to: number): Promise<DigestReport> {
-    const oids = [...snapshot.oids.subarray(snapshot.starts[from], snapshot.starts[to])];
+    const oids = snapshot.oids.subarray(snapshot.starts[from], snapshot.starts[to]);
+    const share = threadShare.join();
     const whole = new SetDigest();
-    const children = Array.from({ length: 16 }, () => new SetDigest());
+    const children = Array.from({ length: CHILDREN }, () => new SetDigest());
     const identities: DigestIdentity[] = [];
     for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
-      for (const entry of await this.#store.entries.getMany(oids.slice(at, at + PAGE_ENTRIES))) {
+      if (!share.mayContinue()) await share.turn();
+      share.charge(PAGE_ENTRIES * ENTRY_COST_MS);
+      for (const entry of await this.#store.entries.getMany([...oids.subarray(at, at + PAGE_ENTRIES)])) {
         if (entry === undefined || hasExpired(entry, snapshot.takenAt)) continue;
         const digest = digestOf(entry);
         const hex = hexOf(digest);
@@ -151,16 +164,42 @@ async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<D
       starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1;
     }
   }
+  const share = threadShare.join();
+  const turn = async (): Promise<void> => {
+    if (!share.mayContinue()) await share.turn();
+    share.charge(STEP_COST_MS);
+  };
+  await turn();
   for (let i = 1; i <= BUCKETS; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0);
   const next = starts.slice();
   const sorted = new Uint32Array(count);
   for (let i = 0; i < count; i++) {
+    if (i % STEP_OIDS === 0) await turn();
     const bucket = buckets[i] ?? 0;
     const index = next[bucket] ?? 0;
     sorted[index] = oids[i] ?? 0;
     next[bucket] = index + 1;
   }
-  return { sequence, takenAt, validUntil, sets, oids: sorted, starts };
+  const sums = [sets];
+  while (sums.length <= DIGITS) sums.unshift(await sumsAbove(sums[0] ?? [], turn));
+  return { sequence, takenAt, validUntil, sums, oids: sorted, starts };
+}
+
+/** The sums of prefixes that are a digit shorter. */
+async function sumsAbove(
+  below: readonly (SetDigest | undefined)[],
+  turn: () => Promise<void>,
+): Promise<(SetDigest | undefined)[]> {
+  const above: (SetDigest | undefined)[] = Array.from({ length: below.length / CHILDREN });
+  for (const [i, set] of below.entries()) {
+    if (i % STEP_BUCKETS === 0) await turn();
+    if (set === undefined) continue;
+    const at = Math.floor(i / CHILDREN);
+    const whole = above[at] ?? new SetDigest();
+    whole.addSet(set);
+    above[at] = whole;
+  }
+  return above;
 }
 
 function copyInto<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
@@ -168,13 +207,9 @@ function copyInto<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
   return larger;
 }
 
-function sum({ sets }: DigestSnapshot, from: number, to: number): SetDigest {
-  const whole = new SetDigest();
-  for (let i = from; i < to; i++) {
-    const set = sets[i];
-    if (set !== undefined) whole.addSet(set);
-  }
-  return whole;
+/** The sum below the prefix of some digits whose first bucket this is. */
+function sumOf({ sums }: DigestSnapshot, digits: number, firstBucket: number): SetDigest {
+  return sums[digits]?.[firstBucket / CHILDREN ** (DIGITS - digits)] ?? new SetDigest();
 }
 
 /** Returns the range of buckets whose digests begin with the prefix. */

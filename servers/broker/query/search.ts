@@ -60,9 +60,14 @@ export interface SearchSummary {
 /** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
 const MAX_PAGE = 64;
 
-/** Items, and approximate bytes of them, that are made at a time: then the other clients have their turn. */
-const PIECE_ITEMS = 256;
-const PIECE_BYTES = 32 * 1024;
+/**
+ * Items, and approximate bytes of them, that are made at a time, a third of a millisecond of work: then the other
+ * clients have their turn.
+ */
+const PIECE_ITEMS = 96;
+const PIECE_BYTES = 16 * 1024;
+/** Reading an entry is as much work as making so many items. */
+const ITEMS_PER_ENTRY = 2;
 /** A line that is not ASCII is looked for in its object: as much work as this part of its bytes. */
 const SEARCHED_SHARE = 16;
 
@@ -170,8 +175,11 @@ class SearchRun {
     // The store's `since` includes the second itself, `#since` does not.
     const after = since === undefined ? {} : { since: since + 1 };
     for await (const entries of this.#parts.store.all({ ...after, pageRows: MAX_PAGE })) {
+      this.request.charge(ITEMS_PER_ENTRY * entries.length, 0);
       if (this.#isOver()) return;
       yield* this.#render(entries.map((entry) => ({ entry, lines: [] })));
+      // The next entries are read in a turn of the client, too.
+      await this.request.turn();
     }
   }
 
@@ -332,11 +340,16 @@ class SearchRun {
   }
 
   /** Returns the objects' bytes, if an item needs more than the Registry contains. */
-  #objectsOf(
+  async #objectsOf(
     entries: readonly RegistryEntry[],
     lines: ReadonlyMap<number, readonly MatchedLine[]>,
   ): Promise<readonly (Uint8Array | undefined)[]> {
-    if (!this.#needsObjects(entries, lines)) return Promise.resolve([]);
+    if (!this.#needsObjects(entries, lines)) return [];
+    await this.request.turn();
+    this.request.charge(
+      entries.length,
+      entries.reduce((sum, { length }) => sum + length, 0),
+    );
     return this.request.pages.read(() => this.#parts.store.objects(entries.map((entry) => entry.oid)));
   }
 

@@ -7,6 +7,7 @@ import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
 import type { BrokerParts } from '../admin/parts.js';
 import type { QueryForm } from './form.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
+import type { PageTurns } from './visitor.js';
 
 /** Objects of each host that a folded list has. */
 export const LISTED_OF_HOST = 2;
@@ -59,8 +60,9 @@ const COUNT_MS = 1500;
 /** Counts cached until the store changes. */
 const KEPT_COUNTS = 64;
 
-/** Entries that are read from the store together: a millisecond of work, then other clients have their turn. */
-const BATCH = 128;
+/** Entries that are read from the store together, half a millisecond of work: then other clients have their turn. */
+const BATCH = 64;
+const BATCH_COST_MS = 0.5;
 
 /** Different values counted of each property; it limits the memory of a count. */
 const MAX_NAMES = 20_000;
@@ -86,6 +88,7 @@ export class FacetCounter {
     matching: Matching,
     signal: AbortSignal,
     client?: string,
+    turns?: Pick<PageTurns, 'take'>,
   ): Promise<FacetCounts | undefined> {
     const { ignoreCase, matchWord, errors, contentOnly, ignoreAccents, mostWords } = matching;
     const { store } = this.#parts;
@@ -96,7 +99,7 @@ export class FacetCounter {
     if (this.#running >= (this.#limits.maxFacetCounts ?? 4)) return undefined;
     this.#running += 1;
     try {
-      const counts = await this.#count(query, { ...flags, client }, signal);
+      const counts = await this.#count(query, { ...flags, client }, signal, turns);
       // A count that stopped at a limit is not cached, because it may be complete the next time.
       if (counts.complete) this.#cache.set(key, counts);
       return counts;
@@ -112,6 +115,7 @@ export class FacetCounter {
     query: Query,
     { client, ...matching }: Matching & { readonly client: string | undefined },
     signal: AbortSignal,
+    turns: Pick<PageTurns, 'take'> | undefined,
   ): Promise<FacetCounts> {
     const { maxFacetObjects = 50_000, facetValues = 8 } = this.#limits;
     const { store, indexer } = this.#parts;
@@ -138,6 +142,7 @@ export class FacetCounter {
 
     if (query.kind === 'all') {
       for await (const entries of store.all({ signal, pageRows: BATCH })) {
+        await turns?.take(BATCH_COST_MS);
         if (!add(entries)) break;
       }
       complete = objects >= store.count;
@@ -156,6 +161,7 @@ export class FacetCounter {
         if (lacks === undefined) withAll += 1;
         batch.push(oid);
         if (batch.length < BATCH) continue;
+        await turns?.take(BATCH_COST_MS);
         if (!add(await store.entries.getMany(batch))) complete = false;
         batch = [];
         if (!complete) break;
@@ -165,10 +171,12 @@ export class FacetCounter {
         complete = (await hits.outcome).complete;
       }
     }
-    const facets = NARROW_KINDS.map((kind) => {
+    const facets: Facet[] = [];
+    for (const kind of NARROW_KINDS) {
+      await turns?.take(BATCH_COST_MS);
       const { rows, others } = counters[kind].top(facetValues);
-      return { kind, values: rows.map(({ name, objects }) => ({ value: name, objects })), others };
-    });
+      facets.push({ kind, values: rows.map(({ name, objects }) => ({ value: name, objects })), others });
+    }
     return { objects, withAll, complete, facets, foldedObjects: counters.host.countedUpTo(LISTED_OF_HOST) };
   }
 }

@@ -6,12 +6,16 @@ import { decodeText } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { shownObject } from './object-reply.js';
 import type { ShownHit } from './results.js';
+import type { PageTurns } from './visitor.js';
 
 /** Characters of each group that are searched. */
 const MAX_TEXT = 128 * 1024;
 
 /** Milliseconds for all objects of a page; the others are shown by their descriptions. */
 const TIME_MS = 400;
+
+/** The cost of a part of an object's text, in milliseconds of processor time. */
+const PART_COST_MS = 0.5;
 
 /** Reads an object by the URL of its `125`; undefined if it is not stored here. */
 type OpenObject = (objectUrl: string) => Promise<Uint8Array | StoredParts | undefined>;
@@ -35,12 +39,17 @@ export async function passagesOf(
   terms: TermFinder,
   { openObject, openBeside }: PassageSource,
   signal: AbortSignal,
+  turns?: Pick<PageTurns, 'take'>,
 ): Promise<ReadonlyMap<ShownHit, Passages>> {
   const found = new Map<ShownHit, Passages>();
   const end = performance.now() + TIME_MS;
+  const pause = async (): Promise<void> => turns?.take(PART_COST_MS);
   const repeated = new RepeatedLines(async (url, length) => {
     const others: string[][] = [];
-    for (const bytes of await openBeside(url, length)) others.push((await linesOf(bytes)).flat());
+    for (const bytes of await openBeside(url, length)) {
+      await pause();
+      others.push((await linesOf(bytes)).flat());
+    }
     return others;
   });
   for (const hit of hits) {
@@ -48,10 +57,11 @@ export async function passagesOf(
     if (signal.aborted || performance.now() > end) break;
     const stored = await openObject(hit.objectUrl);
     if (stored === undefined) continue;
+    await pause();
     const groups = await linesOf(stored);
     const hasDescription = hit.description !== undefined && hit.description.trim() !== '';
     const text = { groups, isWhole: true, hasDescription };
-    const best = await passagesOfText(text, terms, () => repeated.of(hit.url));
+    const best = await passagesOfText(text, terms, () => repeated.of(hit.url), pause);
     if (best !== undefined) found.set(hit, best);
   }
   return found;

@@ -28,7 +28,7 @@ import { type ResultsView, renderNotice, renderResultItem, resultVariables } fro
 import type { RouteContext } from './route-context.js';
 import { renderSearchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
-import type { Visitor } from './visitor.js';
+import { PageTurns, type Visitor } from './visitor.js';
 
 /** The reply to a query in the requested format. */
 export interface ResultReply {
@@ -57,10 +57,14 @@ interface PageQuery {
   /** The message line for the broker. */
   readonly message: string;
   readonly visitor: Visitor;
+  readonly turns: PageTurns;
 }
 
 /** Default of `maxListed`. */
 const MAX_LISTED = 20_000;
+
+/** The cost of writing a page, in milliseconds of processor time. */
+const RENDERING_COST_MS = 2;
 
 /** Objects that `References-Rank` orders. */
 const RAISED_OBJECTS = 50;
@@ -107,7 +111,8 @@ export class Results implements AsyncDisposable {
     const form = target.listed ? filled : withOwnFlags(filled);
     const visitor = { client: addressGroup(address), signal };
     const paging = pagingOf(form, target.maxResults, hasPager(config));
-    const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor };
+    const turns = new PageTurns(address, signal);
+    const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor, turns };
     const read = isEmptyForm(form) ? undefined : readTyped(form);
     if (read === undefined) return this.#renderNothingAsked(pageQuery);
     if (read.kind === 'fault')
@@ -118,7 +123,7 @@ export class Results implements AsyncDisposable {
       target,
       paging,
       count: async (query, flags, until) =>
-        target.listed ? undefined : this.#countFacets(query, flags, { ...visitor, signal: until }),
+        target.listed ? undefined : this.#countFacets(query, flags, { ...visitor, signal: until }, turns),
       hasMostWords: !target.listed && this.#context.broker.indexer.capabilities.mostWords,
     };
     try {
@@ -178,9 +183,10 @@ export class Results implements AsyncDisposable {
     query: Query,
     form: QueryForm,
     { client, signal }: Visitor,
+    turns: PageTurns,
   ): Promise<FacetCounts | undefined> {
     try {
-      return await this.#context.counter.count(query, form, signal, client);
+      return await this.#context.counter.count(query, form, signal, client, turns);
     } catch (error) {
       if (!signal.aborted && this.#lines.allows(client)) {
         this.#context.log.warn(`Query page: no counts: ${messageOf(error)}`);
@@ -239,8 +245,9 @@ export class Results implements AsyncDisposable {
     const terms = TermFinder.of(literalTerms(answer.query), form);
     const hasPassages = !pageQuery.target.listed && terms !== undefined;
     const passages = hasPassages
-      ? await passagesOf(part.hits, terms, this.#context, visitor.signal)
+      ? await passagesOf(part.hits, terms, this.#context, visitor.signal, pageQuery.turns)
       : new Map();
+    await pageQuery.turns.take(RENDERING_COST_MS);
     const { addressOf } = this.#context;
     const gathering = pageQuery.target.listed ? undefined : this.#context.gathering?.();
     if (form.format !== 'html') {

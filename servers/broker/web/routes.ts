@@ -1,4 +1,5 @@
 // The routes of the web pages, and the pages themselves.
+import { setMaxListeners } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OTHERS } from '../../../clients/broker/repeated-lines.js';
 import { textOfUrl } from '../../../protocols/soif/index.js';
@@ -304,6 +305,8 @@ function requestFields(request: FastifyRequest): URLSearchParams {
 /** Returns a signal that is aborted when the client closes the connection, to end its search. */
 function disconnectSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
+  // A page asks the index for each word of its query at a time.
+  setMaxListeners(0, gone.signal);
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });

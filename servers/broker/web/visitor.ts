@@ -1,5 +1,6 @@
 // Who waits for a page, and the work that a page can do without.
 import { PeerError, StorageError } from '../../../protocols/errors.js';
+import { type SessionShare, threadShare } from '../../host/fair-share.js';
 
 /** Who waits for a page. */
 export interface Visitor {
@@ -7,6 +8,28 @@ export interface Visitor {
   readonly client: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+}
+
+/** The turns of a page among the clients of this thread: each step of its work waits for one, and is paid for. */
+export class PageTurns {
+  readonly #share: SessionShare;
+  readonly #signal: AbortSignal;
+
+  /** @param share default: that of the visitor's address */
+  constructor(address: string, signal: AbortSignal, share = threadShare.join(address)) {
+    this.#share = share;
+    this.#signal = signal;
+  }
+
+  /**
+   * Resolves when the page has its turn, or its visitor has gone.
+   *
+   * @param costMs of the step that follows, in milliseconds of processor time
+   */
+  async take(costMs: number): Promise<void> {
+    if (!this.#share.mayContinue()) await this.#share.turn(this.#signal);
+    this.#share.charge(costMs);
+  }
 }
 
 /** Bounds work that a page can do without. */

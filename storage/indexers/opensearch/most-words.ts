@@ -69,7 +69,8 @@ export async function mostWords(
     found.map(({ oid, names }) => [oid, names.reduce((mask, i) => mask | (1 << Number(i)), 0)]),
   );
   const oids = Uint32Array.from(masks.keys()).sort();
-  const chosen = choose({ oids, masks: Uint32Array.from(oids, (oid) => masks.get(oid)!) }, weights);
+  const masked = { oids, masks: Uint32Array.from(oids, (oid) => masks.get(oid)!) };
+  const chosen = await choose(masked, weights, slice);
   if (chosen === undefined) return undefined;
   const all = 2 ** words.length - 1;
   const lacks = new Map(Array.from(chosen.oids, (oid, i) => [oid, ~chosen.masks[i]! & all]));

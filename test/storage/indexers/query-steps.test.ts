@@ -2,8 +2,15 @@
 import t from 'tap';
 import { openObjectReader } from '../../../storage/broker/object-reader.js';
 import { type IndexDatabase, openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
+import type { Postings } from '../../../storage/indexers/embedded/index/postings.js';
+import type { Spellings } from '../../../storage/indexers/embedded/index/spellings.js';
+import type { CandidateFinder } from '../../../storage/indexers/embedded/search/candidates.js';
+import type { MatchingObjects } from '../../../storage/indexers/embedded/search/matching-objects.js';
+import { mostWords } from '../../../storage/indexers/embedded/search/most-words.js';
 import { SearchEngine, type SearchLimits } from '../../../storage/indexers/embedded/search/search.js';
+import type { SearchOptions } from '../../../storage/indexers/index.js';
 import { QUERY_LIMITS } from '../../../storage/indexers/query/matcher.js';
+import { plainWordsOf } from '../../../storage/indexers/query/plain-words.js';
 import { TimeSlice } from '../../../storage/indexers/scheduling/time-slice.js';
 import { Random } from '../../helpers/random.js';
 import { byTier, SEED } from '../../helpers/seed.js';
@@ -169,7 +176,27 @@ const FLAGS = [
   { wantLines: true },
   { errors: 2 },
   { ignoreAccents: true, matchWord: true, contentOnly: true },
+  { ignoreAccents: true, matchWord: true, contentOnly: true, mostWords: true },
+  { mostWords: true, wantLines: true },
 ] as const;
+
+/** The flags that a page or a client can set, in any combination. */
+function anyFlags(random: Random) {
+  const some = () => random.below(2) === 0;
+  return {
+    ...{ matchWord: some(), ignoreCase: some(), wantLines: some(), ordered: some() },
+    ...{
+      ignoreAccents: some() || undefined,
+      contentOnly: some() || undefined,
+      mostWords: some() || undefined,
+    },
+    errors: random.below(3) === 0 ? random.between(1, 8) : 0,
+    maxFiles: random.below(3) === 0 ? random.between(1, 60) : undefined,
+  };
+}
+
+/** What a page asks of the words: completions while they are typed, corrections, forms. */
+const WORD_REQUESTS = ['completions', 'neighbors', 'forms'] as const;
 
 t.test(`a step of any query runs few statements of few words (seed ${SEED})`, async (t) => {
   await using fixture = await EmbeddedFixture.open();
@@ -196,7 +223,7 @@ t.test(`a step of any query runs few statements of few words (seed ${SEED})`, as
     db.close();
   });
   const engine = new SearchEngine(metered(db, meter), reader, QUERY_LIMITS, LIMITS);
-  const run = async (name: string, text: string, flags: (typeof FLAGS)[number]): Promise<boolean> => {
+  const run = async (name: string, text: string, flags: Partial<SearchOptions>): Promise<boolean> => {
     meter.reset();
     const search = engine.search(expressionOf(text), { ...PLAIN_SEARCH, wantLines: false, ...flags });
     await search.begin();
@@ -227,7 +254,49 @@ t.test(`a step of any query runs few statements of few words (seed ${SEED})`, as
   const queries = new Queries(SEED);
   let bounded = 0;
   for (let i = 0; i < QUERIES; i++)
-    if (await run(`query ${i}`, queries.expression(random.between(1, 120)), FLAGS[i % FLAGS.length] ?? {}))
-      bounded++;
+    if (await run(`query ${i}`, queries.expression(random.between(1, 120)), anyFlags(random))) bounded++;
   t.equal(bounded, QUERIES, 'queries of the grammar');
+  for (const kind of WORD_REQUESTS) {
+    meter.reset();
+    for (let i = 0; i < QUERIES; i++) {
+      const text = wordOf(rank()).slice(0, random.between(1, 5));
+      await engine.words({ kind, text, limit: 10, lifetimeMs: 60_000 });
+      meter.look();
+    }
+    const { mostStatements, mostWords } = meter;
+    t.ok(mostStatements <= MOST_STATEMENTS && mostWords <= MOST_WORDS, kind, { mostStatements, mostWords });
+  }
+});
+
+t.test('BRK-2.27 words of most objects are merged in steps', async (t) => {
+  const objects = 100_000;
+  const stepObjects = 5_000;
+  let looks = 0;
+  const slice = new TimeSlice({ sliceMs: 1, lifetimeMs: 60_000 });
+  slice.yield = () => {
+    looks += 1;
+    return undefined;
+  };
+  const oidsOf = (word: number) =>
+    Uint32Array.from({ length: objects / (word + 1) }, (_, i) => i * (word + 1) + 1);
+  const words = Array.from({ length: 6 }, (_, i) => `word${i}`);
+  const plain = plainWordsOf(expressionOf(words.join(' and ')));
+  if (plain === undefined) throw new Error('these are plain words');
+  const most = await mostWords(plain, {
+    options: { ...PLAIN_SEARCH, matchWord: true, ignoreCase: true, wantLines: false },
+    queryLimits: QUERY_LIMITS,
+    postings: { span: 2 * objects } as Postings,
+    matching: {
+      of: (match: string) => Promise.resolve(oidsOf(Number(/word(\d)/.exec(match)?.[1]))),
+    } as unknown as MatchingObjects,
+    finder: {} as CandidateFinder,
+    spellings: { of: (text: string) => [text] } as unknown as Spellings,
+    forms: { read: () => Promise.resolve({ forms: [], isStopWord: false }) },
+    maxRanked: objects,
+    slice,
+  });
+  t.ok(most !== undefined && most.oids.length > 0, `${most?.oids.length} objects`);
+  // Each list is merged with what was merged before, the whole is counted and divided.
+  const merged = words.reduce((sum, _, i) => sum + oidsOf(i).length, 0) + (words.length - 1) * objects;
+  t.ok(looks >= (merged + 2 * objects) / stepObjects, `${looks} looks at the clock for ${merged} objects`);
 });

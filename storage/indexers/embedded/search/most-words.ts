@@ -48,6 +48,9 @@ const LESSER_SHARE = 0.2;
 /** Objects with some of the words that are chosen at most: those with the largest shares. */
 export const MAX_OBJECTS = 2_000;
 
+/** Objects that are merged, counted or looked up between two looks at the clock. */
+const STEP_OBJECTS = 4096;
+
 /** The objects that satisfy a part of the query. */
 interface Found {
   readonly oids: Uint32Array;
@@ -80,25 +83,26 @@ export async function mostWords(
   );
   let merged: Masks = NO_MASKS;
   for (const [i, { oids }] of lists.entries()) {
-    if (weights[i]! > 0) merged = union(merged, oids, 1 << i);
+    if (weights[i]! > 0) merged = await union(merged, oids, 1 << i, slice);
     await slice.yield();
   }
   let isExact = lists.every((list) => list.isExact);
   for (const part of required) {
     const found = await objectsOf(planOf(part), context);
     if (found === undefined) return undefined;
-    merged = select(merged, (oid) => sortedIndexOf(found.oids, oid) >= 0);
+    merged = await select(merged, (oid) => sortedIndexOf(found.oids, oid) >= 0, slice);
     isExact &&= found.isExact;
   }
-  const chosen = choose(merged, weights);
+  const chosen = await choose(merged, weights, slice);
   if (chosen === undefined) return undefined;
   const lacks = chosen.masks.map((mask) => ~mask);
   for (const [i, { oids }] of lists.entries()) {
     const bit = 1 << i;
     if (weights[i]! > 0) continue;
-    for (const [index, oid] of chosen.oids.entries())
+    for (const [index, oid] of chosen.oids.entries()) {
+      if (index % STEP_OBJECTS === 0) await slice.yield();
       lacks[index] = sortedIndexOf(oids, oid) >= 0 ? lacks[index]! & ~bit : lacks[index]! | bit;
-    await slice.yield();
+    }
   }
   const all = 2 ** words.length - 1;
   return { oids: chosen.oids, lacks: lacks.map((bits) => bits & all), isExact };
@@ -141,11 +145,17 @@ export interface Masks {
 const NO_MASKS: Masks = { oids: new Uint32Array(0), masks: new Uint32Array(0) };
 
 /** Adds the objects with another word. */
-function union({ oids, masks }: Masks, others: Uint32Array, bit: number): Masks {
+async function union(
+  { oids, masks }: Masks,
+  others: Uint32Array,
+  bit: number,
+  slice: TimeSlice,
+): Promise<Masks> {
   const size = oids.length + others.length;
   const merged = { oids: new Uint32Array(size), masks: new Uint32Array(size) };
   let count = 0;
   for (let i = 0, j = 0; i < oids.length || j < others.length; count++) {
+    if (count % STEP_OBJECTS === 0) await slice.yield();
     const left = i < oids.length ? oids[i]! : Number.POSITIVE_INFINITY;
     const right = j < others.length ? others[j]! : Number.POSITIVE_INFINITY;
     merged.oids[count] = Math.min(left, right);
@@ -156,16 +166,32 @@ function union({ oids, masks }: Masks, others: Uint32Array, bit: number): Masks 
   return { oids: merged.oids.subarray(0, count), masks: merged.masks.subarray(0, count) };
 }
 
-function select({ oids, masks }: Masks, has: (oid: number, mask: number) => boolean): Masks {
-  const isChosen = (_: number, i: number) => has(oids[i]!, masks[i]!);
-  return { oids: oids.filter(isChosen), masks: masks.filter(isChosen) };
+async function select(
+  { oids, masks }: Masks,
+  has: (oid: number, mask: number) => boolean,
+  slice: TimeSlice,
+): Promise<Masks> {
+  const chosen = { oids: new Uint32Array(oids.length), masks: new Uint32Array(oids.length) };
+  let count = 0;
+  for (let i = 0; i < oids.length; i++) {
+    if (i % STEP_OBJECTS === 0) await slice.yield();
+    if (!has(oids[i]!, masks[i]!)) continue;
+    chosen.oids[count] = oids[i]!;
+    chosen.masks[count++] = masks[i]!;
+  }
+  return { oids: chosen.oids.slice(0, count), masks: chosen.masks.slice(0, count) };
 }
 
 /** The objects with the largest shares of the weights; undefined if too many have all. */
-export function choose(found: Masks, weights: readonly number[]): Masks | undefined {
+export async function choose(
+  found: Masks,
+  weights: readonly number[],
+  slice: TimeSlice,
+): Promise<Masks | undefined> {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const shares = new Map<number, { share: number; objects: number }>();
-  for (const mask of found.masks) {
+  for (const [i, mask] of found.masks.entries()) {
+    if (i % STEP_OBJECTS === 0) await slice.yield();
     const known = shares.get(mask);
     if (known !== undefined) known.objects++;
     else {
@@ -182,7 +208,7 @@ export function choose(found: Masks, weights: readonly number[]): Masks | undefi
     if (objects > MAX_OBJECTS && share > 1 - SMALL) return undefined;
     least = share;
   }
-  return select(found, (_, mask) => shares.get(mask)!.share >= least);
+  return select(found, (_, mask) => shares.get(mask)!.share >= least, slice);
 }
 
 /** The error of a sum of shares. */
