@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { FairQueue, RecentWork } from '../../protocols/fair-queue.js';
-import { addressGroup, isLoopbackGroup } from './address-group.js';
+import { addressGroup } from './address-group.js';
 
 /** Options of a {@link FairShare}. */
 export interface FairShareOptions {
@@ -33,6 +33,9 @@ const SELECTIONS_PER_OLDEST = 8;
 
 /** Addresses whose work is counted; the one that has been quiet longest is forgotten first. */
 const MAX_ADDRESSES = 10_000;
+
+/** The addresses of this machine from which proxies connect for all their clients. Others of loopback are chosen. */
+const PROXY_GROUPS: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
 /** A session that waits for its turn. */
 interface WaitingSession {
@@ -79,11 +82,11 @@ export class FairShare {
    * Creates the share of one session.
    *
    * @param address of the peer; the sessions of one IPv4 address or IPv6 /64 are counted together, too, except
-   *   those of this machine, where proxies run
+   *   those of 127.0.0.1 and ::1, from where proxies connect
    */
   join(address?: string): SessionShare {
     const group = address === undefined ? undefined : addressGroup(address);
-    if (group === undefined || isLoopbackGroup(group)) return new SessionShare(this, undefined);
+    if (group === undefined || PROXY_GROUPS.has(group)) return new SessionShare(this, undefined);
     const known = this.#addresses.get(group) ?? new RecentWork(HALF_LIFE_MS);
     this.#addresses.set(group, known);
     return new SessionShare(this, known);

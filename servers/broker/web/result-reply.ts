@@ -64,7 +64,9 @@ interface PageQuery {
 const MAX_LISTED = 20_000;
 
 /** The cost of writing a page, in milliseconds of processor time. */
-const RENDERING_COST_MS = 2;
+const RENDERING_COST_MS = 1;
+/** The same for each object of its list. */
+const OBJECT_COST_MS = 0.1;
 
 /** Objects that `References-Rank` orders. */
 const RAISED_OBJECTS = 50;
@@ -280,18 +282,18 @@ export class Results implements AsyncDisposable {
   }
 
   /** BRK-9.8 */
-  #renderList(pageQuery: PageQuery, view: ResultsView): ResultReply {
-    const { config } = pageQuery;
+  async #renderList(pageQuery: PageQuery, view: ResultsView): Promise<ResultReply> {
+    const { config, turns } = pageQuery;
     const { part } = view;
     const set = { ...this.#pageVariables(pageQuery), ...resultVariables(view) };
     const render = (name: Parameters<typeof renderDefinition>[1]) => renderDefinition(config, name, set);
-    const objects = part.hits.map((hit, i) =>
-      renderTemplate(config.templates.PrintObject, {
-        ...set,
-        ...objectVariables(hit, part.first + i + 1, config),
-        object: renderResultItem(hit, view),
-      }),
-    );
+    const objects: Html[] = [];
+    for (const [i, hit] of part.hits.entries()) {
+      await turns.take(OBJECT_COST_MS);
+      const variables = objectVariables(hit, part.first + i + 1, config);
+      const object = renderResultItem(hit, view);
+      objects.push(renderTemplate(config.templates.PrintObject, { ...set, ...variables, object }));
+    }
     const body = html`${render('ResultHeader')}
 ${render('ResultSetBegin')}
 ${objects}${render('ResultSetEnd')}

@@ -296,6 +296,9 @@ t.test('the sessions of one address count together', async (t) => {
     loop.share.join(address).charge(50);
     t.equal(loop.share.join(address).rank, 0, `a proxy on this machine: ${address}`);
   }
+  loop.share.join('127.0.0.2').charge(50);
+  t.ok(loop.share.join('127.0.0.2').rank > 0, 'another address of loopback is one of a client');
+  t.equal(loop.share.join('127.0.0.3').rank, 0);
   loop.time += 60_000;
   t.equal(busy.rank, 0, 'old work does not count');
 });
