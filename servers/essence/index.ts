@@ -33,7 +33,7 @@ export type { OutlinkHop } from './outlinks/attributes.js';
 export { scanSrcset } from './outlinks/attributes.js';
 export type { Outlink } from './outlinks/collector.js';
 export { type LargePage, outlinksOfLargePage } from './outlinks/large-page.js';
-export { formatOf, headerOutlinks } from './outlinks/outlinks.js';
+export { type Format, formatOf, headerOutlinks, type OutlinkSource } from './outlinks/outlinks.js';
 export { scanStyle } from './outlinks/style.js';
 export type { EssenceStatistics, PoolLimits } from './pool/pool.js';
 export { EssencePool, type EssencePoolOptions } from './pool/pool.js';
