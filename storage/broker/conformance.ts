@@ -139,7 +139,10 @@ export function testBrokerStore({ test, name, open, isShared }: BrokerStoreConfo
       assert.deepEqual([reopened.count, reopened.lastSequence, reopened.lastChange], [1, 1, START]);
       assert.deepEqual(urlsOf(await flat(reopened.all())), ['a']);
       await reopened.resetPoints();
-      assert.equal((await reopened.points.get('g.test:8500'))?.last, 0);
+      assert.ok(
+        Number((await reopened.points.get('g.test:8500'))?.last) <= 1,
+        'everything is requested again',
+      );
     },
   );
 

@@ -80,7 +80,7 @@ t.test('every line with the word is found, also across words and whatever the ca
     ),
     { numRuns: 5000 },
   );
-  t.ok(found > 200, `${found} lines have the word`);
+  t.ok(found > 20, `${found} lines have the word`);
 });
 
 t.test('short words have few candidates, where that can be', async (t) => {
