@@ -159,7 +159,7 @@ t.test('the visitors of a proxy that is not named are counted each, and a hundre
   t.equal(guess('198.51.100.2', 0), 0, 'the others need not');
   t.equal(guess(undefined, 0), 0, 'nor does a client without a proxy');
   t.equal(guess('nonsense', 10), 300);
-  t.equal(guess(undefined, 0), 300, 'what is no address is none');
+  t.equal(guess(undefined, 0), 300, 'what is no address counts for the peer itself');
   for (let i = 3; i < 250; i++) guess(`198.51.100.${i}`, 10);
   t.equal(guess('203.0.113.1', 0), 300, 'a client that names others has a hundred tries in all');
   now = 300_000;
