@@ -43,7 +43,7 @@ export const MISSING = 'is missing';
 /** A clause about a file that no program of the kit wrote. */
 export const ADDED = 'was added: it is not in the list of files';
 
-const OTHER_CONTENT = 'is not as it was when the program ended';
+const OTHER_CONTENT = 'is not as it was written';
 
 /** Bytes that are read at the end of a program, the smallest files first: larger ones have checksums of their own. */
 const MAX_SUMMED_BYTES = 1 << 30;

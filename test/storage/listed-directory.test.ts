@@ -111,7 +111,7 @@ t.test('logs may grow, and what systems and processes leave is no damage', async
     writeFileSync(join(directory, name), 'x');
   t.same(await check(directory), []);
   writeFileSync(join(directory, 'log.errors'), 'another beginning of the file, as long as the former one');
-  t.same(await check(directory), ['log.errors is not as it was when the program ended']);
+  t.same(await check(directory), ['log.errors is not as it was written']);
 });
 
 t.test(
@@ -183,6 +183,6 @@ t.test(
     const listed = new Map(list.files);
     listed.set('web.log', { ...listed.get('web.log')!, crc32: 1 });
     await sealFiles(directory, listed);
-    t.same(await check(directory), ['web.log is not as it was when the program ended']);
+    t.same(await check(directory), ['web.log is not as it was written']);
   },
 );
