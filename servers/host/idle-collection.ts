@@ -1,6 +1,7 @@
 // Returns the memory of a load to the system, once its clients are gone.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { collectEverywhere } from '../../storage/files/collect-garbage.js';
+import { residentBytes } from '../../storage/files/resident-memory.js';
 
 /** What {@link IdleCollection} looks at and does. */
 export interface CollectedProcess {
@@ -68,7 +69,7 @@ export class IdleCollection {
 let lastUtilization: EventLoopUtilization | undefined;
 
 const THIS_PROCESS: CollectedProcess = {
-  residentBytes: () => process.memoryUsage.rss(),
+  residentBytes,
   utilization: () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, lastUtilization);

@@ -48,6 +48,13 @@ const ALLOWED: Readonly<Record<string, string>> = {
 const CALL =
   /\b(?:open|close|read|write|stat|lstat|fstat|statfs|exists|access|rm|unlink|rename|mkdir|readdir|readFile|writeFile|appendFile|copyFile|realpath|fsync|ftruncate|chown)Sync\(/;
 
+t.test('the memory of the process is read where a missing descriptor does not end the program', async (t) => {
+  const readers = ['storage', 'servers', 'clients'].flatMap((root) =>
+    sourcesOf(root).filter((path) => /\bmemoryUsage\b/.test(textOf(path))),
+  );
+  t.same(readers, ['storage/files/resident-memory.ts']);
+});
+
 t.test('nothing that serves makes synchronous file calls', async (t) => {
   for (const root of ['storage', 'servers', 'clients']) {
     for (const path of sourcesOf(root)) {

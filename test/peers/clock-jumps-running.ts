@@ -298,11 +298,20 @@ t.test('each server in its process, with clocks that differ', OPTIONS, async (t)
       200,
       `${jump} of ${name}: an old page is accepted`,
     );
-    await check(`${jump} of ${name}`);
+    // A Broker behind another keeps the order of times: when both repair theirs in the same second, it may miss an edition.
+    const webs = name === 'all' ? [firstWeb] : [firstWeb, relayWeb];
+    await check(`${jump} of ${name}`, webs);
     for (const clock of clocks) clock.set(RIGHT);
-    // A Broker behind another keeps the order of times, and both have repaired theirs: the next edition is newer.
-    if (name === 'all') await check(`after ${jump} of ${name}`, [firstWeb]);
-    await check(`after ${jump} of ${name}`);
+    await check(`after ${jump} of ${name}`, webs);
   }
+  await waitUntil(async () => {
+    await check('at the end', [firstWeb]);
+    await collect();
+    return finds(relayWeb, editions.word, site.url);
+  });
+  t.notOk(
+    await finds(relayWeb, `number${editions.number - 1}`, site.url),
+    'the Broker behind has the last one, too',
+  );
   for (const server of [refererd, relay, first, gatherd]) await stop(t, server);
 });

@@ -87,7 +87,10 @@ export async function runRound(options: RoundOptions): Promise<Round> {
  * Milliseconds of a clock that cannot be set and goes on while the machine sleeps. The clock of the system decides
  * nothing here: set ahead it would begin a round at once, and set back it would put one off.
  */
-export const roundClock = (): number => uptime() * 1000;
+export const roundClock = (): number => Math.max(uptime() * 1000, STARTED_MS + performance.now());
+
+/** Where the system tells no time that includes its sleep, the clock of the timers goes on. */
+const STARTED_MS = uptime() * 1000 - performance.now();
 
 /**
  * Repeats rounds until it is aborted: each begins a period after the beginning of the one before, or at once if

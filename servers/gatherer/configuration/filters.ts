@@ -9,17 +9,22 @@ import {
   type RootNode,
   type UrlFilter,
 } from '../../../protocols/config/index.js';
-import { ConfigError } from '../../../protocols/errors.js';
+import { ConfigError, errorCode, messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { RootRules } from '../scope/root-limits.js';
+
+/** No file could be read; why, if not because it is missing. */
+interface Unread {
+  readonly why: string;
+}
 
 /** Cache of the RootNodes' filter files for one run: a file may change between runs. */
 export class FilterFiles {
   readonly #config: GathererConfig;
   readonly #defaultFilter: string;
-  /** By name as in the configuration; undefined for a missing file. */
-  readonly #urlFilters = new Map<string, Promise<UrlFilter | undefined>>();
-  readonly #hostFilters = new Map<string, Promise<UrlFilter | undefined>>();
+  /** By name as in the configuration. */
+  readonly #urlFilters = new Map<string, Promise<UrlFilter | Unread>>();
+  readonly #hostFilters = new Map<string, Promise<UrlFilter | Unread>>();
 
   /** @param defaultFilter of RootNodes that name no URL filter. Default: that of G-31 */
   constructor(config: GathererConfig, defaultFilter = DEFAULT_FILTER) {
@@ -44,7 +49,7 @@ export class FilterFiles {
   async #filter(
     name: string,
     root: RootNode,
-    files: Map<string, Promise<UrlFilter | undefined>>,
+    files: Map<string, Promise<UrlFilter | Unread>>,
     parse: typeof parseFilter,
   ): Promise<UrlFilter | undefined> {
     if (name === NO_FILTER) return undefined;
@@ -54,12 +59,12 @@ export class FilterFiles {
       files.set(name, file);
     }
     const filter = await file;
-    if (filter !== undefined) return filter;
+    if (!('why' in filter)) return filter;
     throw new ConfigError(
       name,
       0,
       '',
-      `the filter file of RootNode ${withoutUserInfo(root.url)} (line ${root.line}) cannot be read`,
+      `the filter file of RootNode ${withoutUserInfo(root.url)} (line ${root.line}) cannot be read${filter.why}`,
     );
   }
 }
@@ -75,16 +80,20 @@ async function readFilter(
   name: string,
   config: GathererConfig,
   parse: typeof parseFilter,
-): Promise<UrlFilter | undefined> {
+): Promise<UrlFilter | Unread> {
   const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
   const others =
     name === DEFAULT_FILTER
       ? [fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'))]
       : filePaths(config, name);
   const candidates = isAbsolute(name) ? [name] : [...inLib, ...others];
+  let why = '';
   for (const file of candidates) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
+    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') why = `: ${messageOf(error)}`;
+      return undefined;
+    });
     if (text !== undefined) return parse(text, file);
   }
-  return undefined;
+  return { why };
 }
