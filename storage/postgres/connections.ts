@@ -70,6 +70,8 @@ export class Connections implements AsyncDisposable {
         return await this.#once(work);
       } catch (error) {
         if (!isConnectionLost(error) || performance.now() >= until) throw this.failure(error);
+        // A server that accepts connections and ends them at once is not asked without a pause.
+        await delay(FIRST_DELAY_MS, undefined, { signal: this.#closing.signal });
       }
     }
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ANY_PORTS, CliProcess } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { CRASH, withoutPrlimit } from '../helpers/prlimit.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { writeDocuments } from './documents.js';
@@ -14,18 +15,8 @@ import { writeDocuments } from './documents.js';
 const DOCUMENTS = 40;
 /** Descriptors of the program. */
 const LIMIT = 4096;
-const CRASH = /internal error|\n {4}at |ConnectionFailed|Unknown system error/;
 
-function hasPrlimit(): boolean {
-  try {
-    execFileSync('prlimit', ['--nofile=64', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const skip = hasPrlimit() ? false : 'prlimit is missing';
+const skip = withoutPrlimit;
 const root = await temporaryDirectory(t);
 
 async function openCount(program: CliProcess): Promise<number> {

@@ -1,6 +1,5 @@
 // Programs with the limits of a shell or of a service manager: few open files, small files. They say so, and
 // the next start goes on.
-import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -9,24 +8,15 @@ import t, { type Test } from 'tap';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { ANY_PORTS, CliProcess, cli, type Finished } from '../helpers/cli.js';
+import { CRASH, withoutPrlimit } from '../helpers/prlimit.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { createDataDirectory } from '../programs/gatherd-support.js';
 import { writeDocuments } from './documents.js';
 
 const DOCUMENTS = 40;
-const CRASH = /internal error|\n {4}at |ConnectionFailed|Unknown system error/;
 
-function hasPrlimit(): boolean {
-  try {
-    execFileSync('prlimit', ['--nofile=64', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const skip = hasPrlimit() ? false : 'prlimit is missing';
+const skip = withoutPrlimit;
 const root = await temporaryDirectory(t);
 const documents = await writeDocuments(join(root, 'documents'), DOCUMENTS);
 
