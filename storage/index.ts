@@ -78,6 +78,7 @@ export {
   type DocumentLink,
   type DocumentRecord,
   type FrontierState,
+  type LinkCounters,
   NETWORK,
   QUEUE_STATUS,
   type QueuedUri,
@@ -87,6 +88,7 @@ export {
   SCHEMA_VERSION,
 } from './records/records.js';
 export type {
+  ExclusiveOptions,
   PageOptions,
   Row,
   RowChange,

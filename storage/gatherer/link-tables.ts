@@ -4,11 +4,10 @@ import { LRUCache } from 'lru-cache';
 import type { Complete } from '../../protocols/defined.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
-import type { Level } from '../level/level.js';
 import type { LinkCounters, ReferenceDocument } from '../records/records.js';
 import type { DocumentInput } from '../references/contract.js';
 import { splitUrl } from '../references/document-url.js';
-import type { RowChange } from '../rows/contract.js';
+import type { RowChange, RowReader } from '../rows/contract.js';
 import { Table } from '../rows/table.js';
 import type { GatheredReferences, ReferenceChange } from './batch.js';
 import { type Former, type KnownUrl, LinkRowWriter, NO_IDS, serverOf } from './link-rows.js';
@@ -40,6 +39,11 @@ export class TableCache<T extends object | number> {
     return this.#complete;
   }
 
+  /** The table has rows that were not set here. */
+  addedElsewhere(): void {
+    this.#complete = false;
+  }
+
   get(key: string): T | undefined {
     return this.#rows.get(key);
   }
@@ -66,22 +70,24 @@ export interface LinkRows {
  * ID is given twice.
  */
 export class LinkTables {
-  readonly #level: Level;
+  readonly #database: RowReader;
   readonly #documents: Table<string, ReferenceDocument>;
+  /** Whether another process has changed the tables, so that the cache does not know which documents have links. */
+  #isForeign = false;
   #urls: TableCache<KnownUrl>;
   #servers: TableCache<number>;
   #counters: LinkCounters;
 
-  private constructor(level: Level, counters: LinkCounters) {
-    this.#level = level;
-    this.#documents = new Table(level, ROWS.referenceDocuments);
+  private constructor(database: RowReader, counters: LinkCounters) {
+    this.#database = database;
+    this.#documents = documentsOf(database);
     this.#counters = counters;
     this.#urls = new TableCache(RECENT_URLS, counters.documents === 0);
     this.#servers = new TableCache(RECENT_SERVERS, counters.servers === 0);
   }
 
-  static async open(level: Level): Promise<LinkTables> {
-    return new LinkTables(level, await LINK_COUNTERS.read(level));
+  static async open(database: RowReader): Promise<LinkTables> {
+    return new LinkTables(database, await LINK_COUNTERS.read(database));
   }
 
   /**
@@ -89,9 +95,23 @@ export class LinkTables {
    * effect.
    */
   async reload(): Promise<void> {
-    this.#counters = await LINK_COUNTERS.read(this.#level);
+    this.#counters = await LINK_COUNTERS.read(this.#database);
     this.#urls = new TableCache(RECENT_URLS, this.#counters.documents === 0);
     this.#servers = new TableCache(RECENT_SERVERS, this.#counters.servers === 0);
+  }
+
+  /**
+   * The counters as a change of a shared store reads them: if another process has counted, more rows exist than the
+   * caches know of. The IDs that they have stay right.
+   */
+  adopt(counters: LinkCounters): void {
+    const { documents, servers, changes } = this.#counters;
+    if (counters.documents === documents && counters.servers === servers && counters.changes === changes)
+      return;
+    this.#counters = counters;
+    this.#isForeign = true;
+    this.#urls.addedElsewhere();
+    this.#servers.addedElsewhere();
   }
 
   /** Number of changes, since the store was made, that a publication would show. */
@@ -103,15 +123,16 @@ export class LinkTables {
    * Turns changes into rows; each change sees those before it. Reads at most four times, whatever the number of
    * changes, and not at all for new URLs that are cached. Only one call at a time.
    *
+   * @param database the rows within the change that writes the result
    * @throws StorageError if there are no IDs left (R-9)
    */
-  async rows(changes: readonly ReferenceChange[]): Promise<LinkRows> {
+  async rows(changes: readonly ReferenceChange[], database: RowReader): Promise<LinkRows> {
     if (changes.length === 0) return { rows: [], written: () => undefined };
-    const { checked, named } = await this.#separateChecked(changes.flatMap(nameChange));
+    const { checked, named } = await this.#separateChecked(changes.flatMap(nameChange), database);
     const spellings = new Map<string, string | undefined>();
-    const known = await this.#lookUpUrls(named, spellings);
-    const servers = await this.#lookUpServers(known);
-    const former = await this.#readFormer(named, known);
+    const known = await this.#lookUpUrls(named, spellings, database);
+    const servers = await this.#lookUpServers(known, database);
+    const former = await this.#readFormer(named, known, database);
     const writer = new LinkRowWriter(known, servers, former, this.#counters);
     for (const { url, row, document } of checked) writer.check(url, row, document);
     for (const { url, document, links } of named) {
@@ -131,13 +152,14 @@ export class LinkTables {
    */
   async #separateChecked(
     changes: readonly NamedChange[],
+    database: RowReader,
   ): Promise<{ readonly checked: readonly Checked[]; readonly named: readonly NamedChange[] }> {
     const count = new Map<string, number>();
     for (const { url } of changes) count.set(url, (count.get(url) ?? 0) + 1);
     const candidates = changes.filter(
       ({ url, formerLinks }) => formerLinks !== undefined && count.get(url) === 1,
     );
-    const rows = await this.#documents.getMap(candidates.map(({ url }) => url));
+    const rows = await documentsOf(database).getMap(candidates.map(({ url }) => url));
     const checked: Checked[] = [];
     const named: NamedChange[] = [];
     for (const change of changes) {
@@ -168,7 +190,7 @@ export class LinkTables {
    * target ...
    */
   async *pairs(): AsyncGenerator<Uint32Array, void, undefined> {
-    for await (const page of new Table(this.#level, ROWS.referenceLinks).entryPages())
+    for await (const page of new Table(this.#database, ROWS.referenceLinks).entryPages())
       for (const [source, { ids }] of page) yield pairsOf(source, ids);
   }
 
@@ -179,6 +201,7 @@ export class LinkTables {
   async #lookUpUrls(
     named: readonly NamedChange[],
     spellings: Map<string, string | undefined>,
+    database: RowReader,
   ): Promise<Map<string, KnownUrl | undefined>> {
     const known = new Map<string, KnownUrl | undefined>();
     const missing: string[] = [];
@@ -198,12 +221,15 @@ export class LinkTables {
         if (name !== undefined) lookUp(name);
       }
     }
-    for (const [name, row] of await this.#documents.getMap(missing)) known.set(name, knownUrlOf(row));
+    for (const [name, row] of await documentsOf(database).getMap(missing)) known.set(name, knownUrlOf(row));
     return known;
   }
 
   /** IDs of the servers of new URLs; servers without one are absent. */
-  async #lookUpServers(known: ReadonlyMap<string, KnownUrl | undefined>): Promise<Map<string, number>> {
+  async #lookUpServers(
+    known: ReadonlyMap<string, KnownUrl | undefined>,
+    database: RowReader,
+  ): Promise<Map<string, number>> {
     const servers = new Map<string, number>();
     const missing = new Set<string>();
     for (const [url, entry] of known) {
@@ -213,7 +239,7 @@ export class LinkTables {
       if (id !== undefined) servers.set(name, id);
       else if (!this.#servers.complete) missing.add(name);
     }
-    const rows = await new Table(this.#level, ROWS.referenceServers).getMap(missing);
+    const rows = await new Table(database, ROWS.referenceServers).getMap(missing);
     for (const [name, { id }] of rows) servers.set(name, id);
     return servers;
   }
@@ -221,23 +247,27 @@ export class LinkTables {
   /** Reads the stored state of the documents that were fetched before. */
   async #readFormer(
     named: readonly NamedChange[],
-    known: ReadonlyMap<string, KnownUrl | undefined>,
+    known: Map<string, KnownUrl | undefined>,
+    database: RowReader,
   ): Promise<Map<string, Former>> {
     const former = new Map<string, Former>();
     const again = [...new Set(named.map(({ url }) => url))].flatMap((url) => {
       const entry = known.get(url);
-      return entry?.fetched === true ? { url, id: entry.id } : [];
+      return entry !== undefined && (entry.fetched || this.#isForeign) ? [{ url, ...entry }] : [];
     });
     const { referenceDocuments, referenceLinks } = ROWS;
-    const rows = await this.#level.getMany(
+    const rows = await database.getMany(
       again.flatMap(({ url, id }) => [referenceDocuments.keys.encode(url), referenceLinks.keys.encode(id)]),
     );
-    again.forEach(({ url, id }, i) => {
-      const document = rows[2 * i];
+    again.forEach(({ url, id, server }, i) => {
       const links = rows[2 * i + 1];
-      if (document === undefined) return;
+      const row = rows[2 * i];
+      if (row === undefined) return;
+      const document = referenceDocuments.decode(row, url);
+      known.set(url, { id, server, fetched: document.checkTime > 0 });
+      if (document.checkTime === 0) return;
       former.set(url, {
-        document: referenceDocuments.decode(document, url),
+        document,
         links: links === undefined ? NO_IDS : referenceLinks.decode(links, id).ids,
       });
     });
@@ -249,6 +279,10 @@ export class LinkTables {
     for (const [url, entry] of known) if (entry !== undefined) this.#urls.set(url, entry);
     for (const [name, id] of servers) this.#servers.set(name, id);
   }
+}
+
+function documentsOf(database: RowReader): Table<string, ReferenceDocument> {
+  return new Table(database, ROWS.referenceDocuments);
 }
 
 /** A change with the name of its document; without `document` the links are deleted. */

@@ -3,9 +3,8 @@
 import { decodeSoif, encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { referenceUrl, surt } from '../../protocols/urls/index.js';
-import type { Level } from '../level/level.js';
 import type { DocumentRecord } from '../records/records.js';
-import type { RowChange } from '../rows/contract.js';
+import type { RowChange, RowWriter } from '../rows/contract.js';
 import { Table } from '../rows/table.js';
 import type { SummaryStore } from '../summaries/summary-store.js';
 import type { GathererBatch } from './batch.js';
@@ -119,8 +118,8 @@ async function renamePending(store: RenamedStore, form: UrlForm): Promise<void> 
  *
  * @returns whether a name changed
  */
-export async function renameReferences(level: Level): Promise<boolean> {
-  const documents = new Table(level, ROWS.referenceDocuments);
+export async function renameReferences(database: RowWriter): Promise<boolean> {
+  const documents = new Table(database, ROWS.referenceDocuments);
   const { referenceDocuments: format } = ROWS;
   const merged = new Map<number, number>();
   let changed = false;
@@ -144,19 +143,19 @@ export async function renameReferences(level: Level): Promise<boolean> {
       }
       known.set(url, other ?? row);
     }
-    await level.write(rows);
+    await database.write(rows);
   }
-  if (merged.size > 0) await replaceTargets(level, merged);
+  if (merged.size > 0) await replaceTargets(database, merged);
   if (changed) {
-    const counters = await LINK_COUNTERS.read(level);
-    await level.write([LINK_COUNTERS.put({ ...counters, changes: counters.changes + 1 })]);
+    const counters = await LINK_COUNTERS.read(database);
+    await database.write([LINK_COUNTERS.put({ ...counters, changes: counters.changes + 1 })]);
   }
   return changed;
 }
 
 /** Replaces IDs in the lists of links, each of which names a target once. */
-async function replaceTargets(level: Level, merged: ReadonlyMap<number, number>): Promise<void> {
-  for await (const page of new Table(level, ROWS.referenceLinks).entryPages()) {
+async function replaceTargets(database: RowWriter, merged: ReadonlyMap<number, number>): Promise<void> {
+  for await (const page of new Table(database, ROWS.referenceLinks).entryPages()) {
     const rows: RowChange[] = [];
     for (const [source, { ids }] of page) {
       const targets = Array.from({ length: ids.length / ID_BYTES }, (_, i) =>
@@ -169,6 +168,6 @@ async function replaceTargets(level: Level, merged: ReadonlyMap<number, number>)
       for (const id of unique) end = bytes.writeUInt32LE(id, end);
       rows.push(ROWS.referenceLinks.put(source, { ids: bytes.subarray(0, end) }));
     }
-    if (rows.length > 0) await level.write(rows);
+    if (rows.length > 0) await database.write(rows);
   }
 }

@@ -1,13 +1,15 @@
 import { StateError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { cloneDatabase, makeCloneDirectory } from '../generations/clone-database.js';
+import { cloneDatabase } from '../generations/clone-database.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
-import { Level, type LevelOptions } from '../level/level.js';
+import type { LevelOptions } from '../level/level.js';
+import { openRows } from '../place/open-rows.js';
 import type { FrontierState, GathererCounters, QueueRecord } from '../records/records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
-import type { RowChange } from '../rows/contract.js';
+import type { RowChange, Rows, RowWriter } from '../rows/contract.js';
+import { isDatabaseUrl } from '../rows/database-url.js';
 import { TABLE, tableRange } from '../rows/keys.js';
 import { Table } from '../rows/table.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
@@ -17,8 +19,10 @@ import { SummaryStore } from '../summaries/summary-store.js';
 import { EPOCHS, GATHERER_COUNTERS } from '../summaries/tables.js';
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
+import { copyStore, generationOf, restoreStore } from './copies.js';
 import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
+import { Ownership } from './ownership.js';
 import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
 import { renameDocuments, renameReferences } from './rename-urls.js';
@@ -27,6 +31,7 @@ import {
   type GathererFormats,
   gathererFormats,
   type InactivePosition,
+  LINK_COUNTERS,
   type MetaValue,
   type StoredEvent,
   type WaitingPosition,
@@ -64,8 +69,8 @@ const LINGER_MS = 5;
 const LINGER_BATCHES = 8;
 
 /**
- * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB
- * with one owner process. All changes are written through {@link batch}; {@link publish} gives readers a
+ * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB or
+ * PostgreSQL database with one owner process. All changes are written through {@link batch}; {@link publish} gives readers a
  * snapshot.
  */
 export class GathererStore implements AsyncDisposable {
@@ -88,7 +93,9 @@ export class GathererStore implements AsyncDisposable {
   /** Small named values: digest of the job, state of the run, counters. */
   readonly meta: Table<string, MetaValue>;
   readonly links: LinkTables;
-  readonly #level: Level;
+  readonly #database: Rows;
+  readonly #seal: LoginSeal;
+  readonly #ownership: Ownership;
   readonly #formats: GathererFormats;
   readonly #options: GathererStoreOptions;
   readonly #pending: PendingBatch[] = [];
@@ -102,54 +109,61 @@ export class GathererStore implements AsyncDisposable {
   #closed = false;
 
   private constructor(
-    level: Level,
+    database: Rows,
+    ownership: Ownership,
     counters: GathererCounters,
     links: LinkTables,
     seal: LoginSeal,
     options: GathererStoreOptions,
   ) {
-    this.#level = level;
+    this.#database = database;
+    this.#ownership = ownership;
+    this.#seal = seal;
     const formats = gathererFormats(seal);
     this.#formats = formats;
     this.#counters = counters;
     this.#options = options;
-    this.summaries = new SummaryStore(level, () => this.#counters.summaries);
-    this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
-    this.documents = new DocumentStore(level, formats.documents);
-    this.queues = new WorkQueueStore(level, formats.queues);
-    this.waiting = new Table(level, formats.waiting);
-    this.queueRecords = new Table(level, formats.queueRecords);
-    this.inactiveQueues = new Table(level, formats.inactiveQueues);
-    this.events = new Table(level, formats.events);
-    this.histories = new Table(level, formats.histories);
-    this.cookies = new Table(level, formats.cookies);
-    this.meta = new Table(level, formats.meta);
+    this.summaries = new SummaryStore(database, () => this.#counters.summaries);
+    this.tombstones = new TombstoneStore(database, () => this.#counters.tombstones);
+    this.documents = new DocumentStore(database, formats.documents);
+    this.queues = new WorkQueueStore(database, formats.queues);
+    this.waiting = new Table(database, formats.waiting);
+    this.queueRecords = new Table(database, formats.queueRecords);
+    this.inactiveQueues = new Table(database, formats.inactiveQueues);
+    this.events = new Table(database, formats.events);
+    this.histories = new Table(database, formats.histories);
+    this.cookies = new Table(database, formats.cookies);
+    this.meta = new Table(database, formats.meta);
     this.links = links;
   }
 
-  /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
-  static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
-    const known = await LoginSeal.read(directory);
+  /**
+   * Opens a store, and creates it if the options say so. A database gets this process as its owner: what the former
+   * owner writes from now on is refused.
+   *
+   * @param place the store's directory, or the URL of a PostgreSQL database
+   * @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema; or if the
+   *   database cannot be reached
+   */
+  static async open(place: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
+    const known = isDatabaseUrl(place) ? undefined : await LoginSeal.read(place);
     const { writeBufferBytes = WRITE_BUFFER_BYTES } = options;
-    const level = await Level.open(directory, {
-      ...options,
-      writeBufferBytes,
-      kind: 'gatherer',
-      upgrade: true,
-    });
+    const database = await openRows(place, { ...options, writeBufferBytes, kind: 'gatherer', upgrade: true });
     try {
-      const seal = known ?? (await LoginSeal.create(directory));
-      await dropOldEpochs(level);
+      const seal = known ?? (await createSeal(database, place));
+      const ownership = await Ownership.take(database);
+      await dropOldEpochs(database);
       return new GathererStore(
-        level,
-        await GATHERER_COUNTERS.read(level),
-        await LinkTables.open(level),
+        database,
+        ownership,
+        await GATHERER_COUNTERS.read(database),
+        await LinkTables.open(database),
         seal,
         options,
       );
     } catch (error) {
       // Otherwise the store stays locked, and cannot be opened again when e.g. the disk has space.
-      await level.close();
+      await database.close();
       throw error;
     }
   }
@@ -176,14 +190,14 @@ export class GathererStore implements AsyncDisposable {
     if (Number((await this.meta.get(URL_RULE_META)) ?? 0) >= URL_RULE) return 0;
     const renamed = await renameDocuments(this, form, now);
     await this.#writing;
-    if (await renameReferences(this.#level)) await this.links.reload();
+    if (await renameReferences(this.#database)) await this.links.reload();
     await this.batch().putMeta(URL_RULE_META, URL_RULE).commit();
     return renamed;
   }
 
   /** The crawl's counters; undefined if no crawl has begun. */
   frontierState(): Promise<FrontierState | undefined> {
-    return FRONTIER_STATE.read(this.#level);
+    return FRONTIER_STATE.read(this.#database);
   }
 
   batch(): GathererBatch {
@@ -197,10 +211,12 @@ export class GathererStore implements AsyncDisposable {
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
-    await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_STATE.key }]);
     const { queues, waiting, queueRecords, inactiveQueues, seen, cookies } = TABLE;
-    for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies])
-      await this.#level.clear(tableRange(table));
+    await this.#change(async (rows) => {
+      await rows.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_STATE.key }]);
+      for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies])
+        await rows.clear(tableRange(table));
+    });
   }
 
   /**
@@ -208,21 +224,29 @@ export class GathererStore implements AsyncDisposable {
    * the URIs. The caller closes it before the store.
    */
   openSeenFilter(): Promise<LevelFilter> {
-    return LevelFilter.open(this.#level);
+    return LevelFilter.open(this.#database, {}, (rows) => this.#change((writer) => writer.write(rows)));
   }
 
   /**
-   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are
-   * linked, the other, small files are copied; batches and reads wait meanwhile. The copy is an independent
-   * store.
+   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files of a
+   * LevelDB are linked, the other, small files are copied, while batches and reads wait; the rows of a database are read
+   * as they are at one moment. The copy is an independent LevelDB store.
    */
   async clone(directory: string): Promise<void> {
     if (this.#closed) throw new StateError('the store is closed');
-    await this.#level.suspend(async () => {
-      await makeCloneDirectory(this.#level.directory, directory);
-      await cloneDatabase(this.#level.directory, directory);
-      await LoginSeal.copy(this.#level.directory, directory);
-    });
+    await this.flush();
+    await copyStore(this.#database, directory, this.#seal);
+  }
+
+  /**
+   * Fills a store in a database with a copy, e.g. the result of {@link clone}, in place of what it has. It cannot be
+   * opened until it is complete; after a crash the restoration is repeated.
+   *
+   * @param source the directory of a store that is not open
+   * @throws StorageError if the source cannot be read or the database cannot be written to
+   */
+  static async restore(source: string, url: string): Promise<void> {
+    await restoreStore(source, url);
   }
 
   /**
@@ -235,13 +259,13 @@ export class GathererStore implements AsyncDisposable {
   publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     const { atRest = (work) => work() } = options;
-    const suspend = (work: () => Promise<void>): Promise<void> =>
+    const flushed = (work: () => Promise<void>): Promise<void> =>
       atRest(async () => {
         await this.flush();
-        await this.#level.suspend(work);
+        return work();
       });
     return this.#publications.runExclusive(() =>
-      publishGeneration(this.#level.directory, generationsDirectory, suspend, {
+      publishGeneration(generationOf(this.#database, flushed), generationsDirectory, {
         ...this.#options,
         ...options,
       }),
@@ -278,7 +302,7 @@ export class GathererStore implements AsyncDisposable {
     this.#stopLingering?.();
     await this.#publications.runExclusive(async () => {
       await this.#writing;
-      await this.#level.close();
+      await this.#database.close();
     });
   }
 
@@ -295,13 +319,13 @@ export class GathererStore implements AsyncDisposable {
 
   /** Whether a write that failed because the disk is full may succeed now. */
   hasRoom(): Promise<boolean> {
-    return this.#level.hasRoom();
+    return this.#database.hasRoom();
   }
 
   /** After a failed write: whether it took effect shows in the counters, which are written with it. */
   #recover(): Promise<void> {
-    return this.#level.recover(async () => {
-      this.#counters = await GATHERER_COUNTERS.read(this.#level);
+    return this.#database.recover(async () => {
+      this.#counters = await GATHERER_COUNTERS.read(this.#database);
       await this.links.reload();
     });
   }
@@ -366,10 +390,16 @@ export class GathererStore implements AsyncDisposable {
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
     await this.#recover();
+    const { counters, linked } = await this.#change((rows) => this.#writeTo(rows, group));
+    linked.written();
+    this.#counters = counters;
+  }
+
+  async #writeTo(database: RowWriter, group: readonly PendingBatch[]) {
     const summaries = group.flatMap(({ content }) => content.summaries);
     const references = group.flatMap(({ content }) => content.references);
-    const changed = await summaryRows(this.#level, summaries, this.#counters);
-    const linked = await this.links.rows(references);
+    const changed = await summaryRows(database, summaries, this.#counters);
+    const linked = await this.links.rows(references, database);
     const { rows } = changed;
     const counters = this.#inEpoch(changed.counters, rows);
     for (const row of linked.rows) rows.push(row);
@@ -381,12 +411,33 @@ export class GathererStore implements AsyncDisposable {
     ) {
       rows.push(GATHERER_COUNTERS.put(counters));
     }
-    await this.#level.write(
+    await database.write(
       rows,
       group.some((batch) => batch.sync),
     );
-    linked.written();
-    this.#counters = counters;
+    return { counters, linked };
+  }
+
+  /**
+   * One change of the rows. Of a shared database it begins by reading what it depends on, and is repeated when the
+   * connection is lost: written twice, the rows of a group are the same.
+   */
+  #change<T>(work: (rows: RowWriter) => Promise<T>): Promise<T> {
+    if (!this.#database.isShared) return this.#database.exclusive(work);
+    return this.#database.exclusive(
+      async (rows) => {
+        const [owner, counters, links] = await rows.getMany([
+          this.#ownership.key,
+          GATHERER_COUNTERS.key,
+          LINK_COUNTERS.key,
+        ]);
+        this.#ownership.require(owner);
+        this.#counters = GATHERER_COUNTERS.of(counters);
+        this.links.adopt(LINK_COUNTERS.of(links));
+        return work(rows);
+      },
+      { mayRepeat: true },
+    );
   }
 
   /** The first change of this opening begins an epoch: a copy of the store has the numbers before it. */
@@ -396,6 +447,13 @@ export class GathererStore implements AsyncDisposable {
     rows.push(EPOCHS.put(this.#epoch, sequence + 1));
     return { ...counters, origin: this.#epoch };
   }
+}
+
+/** Makes the key of a store that has no key yet: in its directory, or beside the rows of a database. */
+async function createSeal(database: Rows, place: string): Promise<LoginSeal> {
+  return database.secret === undefined
+    ? LoginSeal.create(place)
+    : LoginSeal.of(await database.secret(LoginSeal.newKey()));
 }
 
 /** Estimates how many rows a batch changes. */

@@ -9,6 +9,7 @@ import { readRegular } from '../files/regular-file.js';
 import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import type { QueuedUri } from '../records/records.js';
+import type { Rows } from '../rows/contract.js';
 
 /** In the directory of the store, and nowhere else. */
 const KEY_FILE = 'LOGIN-KEY';
@@ -28,7 +29,7 @@ export type Sealing = Pick<LoginSeal, 'seal' | 'open' | 'sealUri' | 'openUri'>;
 
 /**
  * Encrypts the logins of URLs before they are written into rows, and decrypts them. The key lies in the store's
- * directory and is copied with a checkpoint, but never into a generation: who reads published files finds no
+ * directory, or in a database beside the rows, and is copied with a checkpoint, but never into a generation: who reads published files finds no
  * login.
  */
 export class LoginSeal {
@@ -60,16 +61,36 @@ export class LoginSeal {
    * @throws StorageError if it cannot be written
    */
   static async create(directory: string): Promise<LoginSeal> {
+    const seal = LoginSeal.of(LoginSeal.newKey());
+    await seal.write(directory);
+    return seal;
+  }
+
+  /** A new key, for a store that keeps it beside its rows. */
+  static newKey(): Uint8Array {
+    return randomBytes(KEY_BYTES);
+  }
+
+  /** The seal of a key from {@link newKey}. */
+  static of(key: Uint8Array): LoginSeal {
+    return new LoginSeal(key);
+  }
+
+  /** Writes the key into the directory of a copy. @throws StorageError if it cannot be written */
+  async write(directory: string): Promise<void> {
     const path = join(directory, KEY_FILE);
     try {
-      const key = randomBytes(KEY_BYTES);
       // A full disk may take a part of the key.
-      await replaceContent(path, withSum(key), 0o600);
+      await replaceContent(path, withSum(this.#key), 0o600);
       await syncPath(directory);
-      return new LoginSeal(key);
     } catch (cause) {
       throw new StorageError(`${path}, the key to the logins of URLs: ${messageOf(cause)}`, { cause });
     }
+  }
+
+  /** Makes the key that of a store in a database, in place of its own. */
+  async keepIn(database: Rows): Promise<void> {
+    await database.secret?.(this.#key, true);
   }
 
   /** Copies the key, if there is one, to a copy of the store. */

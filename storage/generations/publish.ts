@@ -7,7 +7,7 @@ import { syncPath } from '../files/sync-path.js';
 import { Level } from '../level/level.js';
 import { SummaryStore } from '../summaries/summary-store.js';
 import { GATHERER_COUNTERS } from '../summaries/tables.js';
-import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
+import { IMMUTABLE } from './clone-database.js';
 import { beginGeneration, generationNumbers, placeGeneration, unpublishedPath } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
 import { ReadyExport } from './export/ready-export.js';
@@ -27,17 +27,15 @@ export interface PublishOptions {
 }
 
 /**
- * Publishes a working store (DESIGN 4): links and copies its files while `suspend` keeps it closed, flushes
- * them to the disk after it is open again, and makes them visible by two renames. A crash at any point leaves
- * the former generation current.
+ * Publishes a working store (DESIGN 4): copies its database, adds the export, flushes the files to the disk and makes
+ * them visible by two renames. A crash at any point leaves the former generation current.
  *
- * @param suspend closes the store, runs the work, opens the store again.
+ * @param copy makes a copy of the working store's database in a directory that does not exist
  * @returns the new generation's number.
  */
 export async function publishGeneration(
-  workingDirectory: string,
+  copy: (directory: string) => Promise<void>,
   generationsDirectory: string,
-  suspend: (work: () => Promise<void>) => Promise<void>,
   options: PublishOptions = {},
 ): Promise<number> {
   try {
@@ -46,7 +44,7 @@ export async function publishGeneration(
     await using previous = await openExport(generationsDirectory, numbers.at(-1));
     const temporary = unpublishedPath(generationsDirectory, number);
     try {
-      await makeGeneration(workingDirectory, temporary, suspend, { previous, gatherer: options.gatherer });
+      await makeGeneration(copy, temporary, { previous, gatherer: options.gatherer });
       await placeGeneration(generationsDirectory, number, options.keepGenerations);
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
@@ -64,16 +62,11 @@ export async function publishGeneration(
 }
 
 async function makeGeneration(
-  workingDirectory: string,
+  copy: (directory: string) => Promise<void>,
   temporary: string,
-  suspend: (work: () => Promise<void>) => Promise<void>,
   options: WriteExportOptions,
 ): Promise<void> {
-  await makeCloneDirectory(workingDirectory, temporary);
-  await suspend(async () => {
-    await cloneDatabase(workingDirectory, temporary);
-  });
-  // The store is open again: the rest takes time in proportion to the database.
+  await copy(temporary);
   await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
   const { summaries } = await GATHERER_COUNTERS.read(level);
   await writeExport(new SummaryStore(level, () => summaries), temporary, options);

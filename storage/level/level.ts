@@ -1,4 +1,4 @@
-import type { ClassicLevel } from 'classic-level';
+import type { ClassicLevel, IteratorOptions } from 'classic-level';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import type {
@@ -11,7 +11,7 @@ import type {
   RowWriter,
   StoreKind,
 } from '../rows/contract.js';
-import { type KeyRange, TABLE, type TableByte, tableRange, textKey } from '../rows/keys.js';
+import { type KeyRange, SCHEMA_KEY, TABLE, type TableByte, tableRange } from '../rows/keys.js';
 import { countRows, pagesOf, pagesOfKeys } from '../rows/pages.js';
 import { flushLogs, flushOpening, prepareCreation } from './creation.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
@@ -31,8 +31,6 @@ export interface LevelOptions extends RowsOptions {
   readonly writeBufferBytes?: number;
 }
 
-/** Key of the row with the store's kind and schema version. */
-const SCHEMA_KEY = textKey(TABLE.system, 'schema');
 /** Tables that only one kind of store has, and has rows in as soon as it is used. */
 const KIND_TABLES: readonly (readonly [TableByte, StoreKind])[] = [
   [TABLE.entries, 'broker'],
@@ -167,6 +165,7 @@ export class Level implements Rows {
     const snapshot = await this.#use(async () => this.#db.snapshot());
     return {
       get: (key) => this.#use(() => this.#db.get(key, { fillCache: false, snapshot })),
+      page: (range, options = {}) => this.#page(range, options, { fillCache: false, snapshot }),
       close: () => snapshot.close(),
     };
   }
@@ -184,9 +183,17 @@ export class Level implements Rows {
 
   /** Reads rows of the range, in order, up to the limits. */
   page(range: KeyRange, options: PageOptions = {}): Promise<Row[]> {
+    return this.#page(range, options, {});
+  }
+
+  #page(
+    range: KeyRange,
+    options: PageOptions,
+    more: IteratorOptions<Uint8Array, Uint8Array>,
+  ): Promise<Row[]> {
     const limit = options.limit ?? DEFAULT_PAGE_ROWS;
     return this.#use(async () => {
-      await using iterator = this.#db.iterator({ ...bounds(range, options), limit });
+      await using iterator = this.#db.iterator({ ...more, ...bounds(range, options), limit });
       return await iterator.nextv(limit);
     });
   }

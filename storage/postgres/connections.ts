@@ -62,7 +62,7 @@ export class Connections implements AsyncDisposable {
     return storageFailure(this.#address.shown, error);
   }
 
-  /** Runs reads on a connection; they run again on another one if it is lost. */
+  /** Runs reads, or work that may be repeated, on a connection; it runs again on another one if that is lost. */
   async read<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const until = performance.now() + this.#options.failoverMs;
     for (;;) {

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { bufferOf } from '../../protocols/ascii.js';
 import { errorCode } from '../../protocols/errors.js';
 import type {
+  ExclusiveOptions,
   PageOptions,
   Row,
   RowChange,
@@ -119,6 +121,7 @@ export class PostgresRows implements Rows {
     });
     return {
       get: (key) => guarded(() => getRow(client, this.schema, key)),
+      page: (range, options = {}) => guarded(() => pageOfRows(client, this.schema, range, options)),
       close: async () => {
         if (!isOpen) return;
         await guarded(() => client.query('rollback'));
@@ -135,11 +138,28 @@ export class PostgresRows implements Rows {
     return this.connections.use((client) => clearRange(client, this.schema, range));
   }
 
-  exclusive<T>(work: (rows: RowWriter) => Promise<T>): Promise<T> {
-    return this.#transaction(async (client) => {
-      await client.query(`select version from ${this.schema}.store where kind = $1 for update`, [this.kind]);
-      return work(transactionRows(client, this.schema, this.place));
-    });
+  exclusive<T>(
+    work: (rows: RowWriter) => Promise<T>,
+    { mayRepeat = false }: ExclusiveOptions = {},
+  ): Promise<T> {
+    // One message: the kind is a word of ours.
+    const begin = `begin; select version from ${this.schema}.store where kind = '${this.kind}' for update`;
+    return this.#transaction(
+      (client) => work(transactionRows(client, this.schema, this.place)),
+      begin,
+      mayRepeat,
+    );
+  }
+
+  async secret(secret: Uint8Array, replace = false): Promise<Uint8Array> {
+    const set = replace ? '$1' : 'coalesce(secret, $1)';
+    const { rows } = await this.connections.read((client) =>
+      client.query<{ secret: Uint8Array }>(
+        `update ${this.schema}.store set secret = ${set} where kind = '${this.kind}' returning secret`,
+        [bufferOf(secret)],
+      ),
+    );
+    return rows[0]?.secret ?? secret;
   }
 
   /** Writes begin with a new transaction; there is nothing to recover. */
@@ -176,10 +196,10 @@ export class PostgresRows implements Rows {
     return this.close();
   }
 
-  #transaction<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    return this.connections.use(async (client) => {
-      await client.query('begin');
+  #transaction<T>(work: (client: pg.Client) => Promise<T>, begin = 'begin', mayRepeat = false): Promise<T> {
+    const once = async (client: pg.Client): Promise<T> => {
       try {
+        await client.query(begin);
         const result = await work(client);
         await client.query('commit');
         return result;
@@ -188,7 +208,8 @@ export class PostgresRows implements Rows {
         await client.query('rollback').catch(() => undefined);
         throw error;
       }
-    });
+    };
+    return mayRepeat ? this.connections.read(once) : this.connections.use(once);
   }
 }
 
@@ -201,7 +222,11 @@ function transactionRows(client: pg.Client, schema: string, place: string): RowW
     page: (range, options = {}) => pageOfRows(client, schema, range, options),
     pageOfKeys: (range, options = {}) => keysOfPage(client, schema, range, options),
     snapshot: () =>
-      Promise.resolve({ get: (key) => getRow(client, schema, key), close: () => Promise.resolve() }),
+      Promise.resolve({
+        get: (key) => getRow(client, schema, key),
+        page: (range, options = {}) => pageOfRows(client, schema, range, options),
+        close: () => Promise.resolve(),
+      }),
     write: (changes) => writeRows(client, schema, changes),
     clear: (range) => clearRange(client, schema, range),
   };

@@ -6,7 +6,7 @@ import type { RowsOptions } from '../rows/contract.js';
 
 /**
  * The statements that make each version of the tables from the one before it. `rows` has the records, in the order of
- * their keys; `store` has one row, which a change locks.
+ * their keys; `store` has one row for the store, which a change locks, with its secret.
  *
  * A table can be distributed by its first column, as Citus, YugabyteDB and CockroachDB do it.
  */
@@ -15,6 +15,7 @@ const MIGRATIONS: readonly ((schema: string) => readonly string[])[] = [
     `create table ${schema}.rows (key bytea primary key, long_key bytea, value bytea not null)`,
     `create table ${schema}.store (kind text primary key, version integer not null)`,
   ],
+  (schema) => [`alter table ${schema}.store add column secret bytea`],
 ];
 
 /** Another program creates the same things at the same moment. */

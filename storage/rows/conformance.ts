@@ -126,6 +126,8 @@ export function testRows({ test, name, open }: RowsConformance): void {
     await rows.write([put('a', '2'), remove('b'), put('c', '2')]);
     const read = async (key: string): Promise<string | undefined> => textOf(await snapshot.get(bytes(key)));
     assert.deepEqual([await read('a'), await read('b'), await read('c')], ['1', '1', undefined]);
+    assert.deepEqual(texts(await snapshot.page(ALL)), ['a=1', 'b=1']);
+    assert.deepEqual(texts(await snapshot.page(ALL, { limit: 1, after: bytes('a') })), ['b=1']);
     await snapshot.close();
     await snapshot.close();
     assert.deepEqual(await contents(rows), ['a=2', 'c=2']);
@@ -164,6 +166,16 @@ export function testRows({ test, name, open }: RowsConformance): void {
     await rows.close();
     await using again = await open(place);
     assert.deepEqual(await contents(again), ['a=1']);
+  });
+
+  check('a secret is the same for all owners, and replaced when that is asked for', async (rows, place) => {
+    if (rows.secret === undefined) return;
+    await using other = await open(place);
+    assert.equal(textOf(await rows.secret(bytes('one'))), 'one');
+    assert.equal(textOf(await other.secret?.(bytes('two'))), 'one');
+    assert.equal(textOf(await other.secret?.(bytes('two'), true)), 'two');
+    assert.equal(textOf(await rows.secret(bytes('three'))), 'two');
+    assert.deepEqual(await contents(rows), [], 'it is not a row');
   });
 
   check('shared rows: the changes of several owners follow each other', async (rows, place) => {

@@ -23,6 +23,8 @@ export interface PageOptions {
 /** A moment of a database, for reads that may last. Close it: until then the database keeps what is replaced. */
 export interface RowsSnapshot {
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  /** Like {@link RowReader.page}: a walk over a snapshot sees one moment. */
+  page(range: KeyRange, options?: PageOptions): Promise<Row[]>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,15 @@ export interface RowsOptions {
   readonly upgrade?: boolean;
 }
 
+/** Options of {@link Rows.exclusive}. */
+export interface ExclusiveOptions {
+  /**
+   * Whether the change may be run again when the connection is lost, and it is not known whether it was written. Default
+   * false: it fails.
+   */
+  readonly mayRepeat?: boolean;
+}
+
 /** A database of rows. */
 export interface Rows extends RowWriter, AsyncDisposable {
   /**
@@ -82,7 +93,14 @@ export interface Rows extends RowWriter, AsyncDisposable {
    *
    * The caller of a database that is not shared runs one change at a time itself.
    */
-  exclusive<T>(work: (rows: RowWriter) => Promise<T>): Promise<T>;
+  exclusive<T>(work: (rows: RowWriter) => Promise<T>, options?: ExclusiveOptions): Promise<T>;
+  /**
+   * A secret of the store that is not among its rows, the same for all processes: the first one that is given stays.
+   * Undefined for a database whose directory may have files beside it.
+   *
+   * @param replace whether this one takes the place of the present one
+   */
+  secret?(secret: Uint8Array, replace?: boolean): Promise<Uint8Array>;
   /**
    * After a failed write: makes the database usable again. Writes do so themselves; a caller with state of its
    * own calls it before it reads that state. Reads continue meanwhile.

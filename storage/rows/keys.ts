@@ -151,6 +151,9 @@ export function numbersKey(
   return key;
 }
 
+/** Key of the row with the kind of a store in a directory, and its schema version. */
+export const SCHEMA_KEY = textKey(TABLE.system, 'schema');
+
 /** The text of a {@link textKey}. */
 export function keyText(key: Uint8Array): string {
   return bufferOf(key).toString('utf8', 1);

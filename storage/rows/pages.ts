@@ -4,7 +4,7 @@ import type { KeyRange } from './keys.js';
 
 /** All rows of the range, in pages. */
 export async function* pagesOf(
-  rows: RowReader,
+  rows: Pick<RowReader, 'page'>,
   range: KeyRange,
   options: PageOptions = {},
 ): AsyncGenerator<Row[], void, undefined> {

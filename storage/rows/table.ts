@@ -154,7 +154,11 @@ export class SingleRow<V, I = V> {
   }
 
   async read(rows: RowReader): Promise<V | I> {
-    const bytes = await rows.get(this.key);
+    return this.of(await rows.get(this.key));
+  }
+
+  /** The value of the row's bytes. */
+  of(bytes: Uint8Array | undefined): V | I {
     return bytes === undefined ? this.#initial : this.codec.decode(bytes);
   }
 

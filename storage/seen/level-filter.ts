@@ -1,6 +1,7 @@
 import { Level } from '../level/level.js';
-import type { RowChange } from '../rows/contract.js';
+import type { RowChange, Rows } from '../rows/contract.js';
 import { NO_VALUE, TABLE, tableRange, textKey } from '../rows/keys.js';
+import { countRows, pagesOfKeys } from '../rows/pages.js';
 import { BloomBits } from './bloom-set.js';
 import type { SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
@@ -22,6 +23,8 @@ const BLOOM_HASHES = 4;
 const MAX_LOADED_KEYS = 5_000_000;
 /** Options of a store for the filter alone. Keys arrive in random order, so larger buffers pay off. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
+
+type WriteRows = (rows: readonly RowChange[]) => Promise<void>;
 
 /** Rows for the store's owner to write. */
 export interface TakenChanges {
@@ -50,37 +53,43 @@ export class LevelFilter extends SerialFilter {
   /** Deletions that the store's owner has taken and may not have written yet. */
   readonly #deletesInFlight = new KeyTable();
   #count: number;
-  readonly #level: Level;
+  readonly #database: Rows;
   /** False if the rows belong to a store that the caller owns. */
   readonly hasOwnFiles: boolean;
-  readonly #options: Omit<SeenOptions, 'directory'>;
+  readonly #write: WriteRows;
 
   private constructor(
-    level: Level,
+    database: Rows,
     hasOwnFiles: boolean,
     options: Omit<SeenOptions, 'directory'>,
+    write: WriteRows,
     count: number,
     bloom: BloomBits | undefined,
   ) {
     super(options);
-    this.#level = level;
+    this.#database = database;
     this.hasOwnFiles = hasOwnFiles;
-    this.#options = options;
+    this.#write = write;
     this.#count = count;
     this.#bloom = bloom;
   }
 
   /**
    * @param where a directory for this filter, or an open store, which the caller closes after the filter
+   * @param write writes rows of a commit; default: as a batch
    * @throws StorageError if the directory is in use or holds another kind of store
    */
   static async open(
-    where: string | Level,
+    where: string | Rows,
     options: Omit<SeenOptions, 'directory'> = {},
+    write?: WriteRows,
   ): Promise<LevelFilter> {
-    const level = typeof where === 'string' ? await Level.open(where, OWN_STORE) : where;
-    const count = await storedCount(level);
-    return new LevelFilter(level, typeof where === 'string', options, count, await loadBloom(level, count));
+    const isOwn = typeof where === 'string';
+    const database = isOwn ? await Level.open(where, OWN_STORE) : where;
+    const count = await storedCount(database);
+    const commit: WriteRows = (rows) => database.write(rows, options.sync === true);
+    const bloom = await loadBloom(database, count);
+    return new LevelFilter(database, isOwn, options, write ?? commit, count, bloom);
   }
 
   get count(): number {
@@ -151,11 +160,11 @@ export class LevelFilter extends SerialFilter {
   }
 
   protected async writeChanges(): Promise<void> {
-    if (this.uncommitted > 0) await this.#level.write(this.#takeRows(), this.#options.sync === true);
+    if (this.uncommitted > 0) await this.#write(this.#takeRows());
   }
 
   protected async release(): Promise<void> {
-    if (this.hasOwnFiles) await this.#level.close();
+    if (this.hasOwnFiles) await this.#database.close();
   }
 
   /** Sets a 1 for each key that has a row. Reads the store once, for the keys that memory cannot answer. */
@@ -172,7 +181,7 @@ export class LevelFilter extends SerialFilter {
     }
     // In the order of the rows, so that neighbors share a block.
     unknown.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
-    const rows = await this.#level.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
+    const rows = await this.#database.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
     unknown.forEach((i, row) => {
       if (rows[row] !== undefined) stored[i] = 1;
     });
@@ -194,11 +203,11 @@ export class LevelFilter extends SerialFilter {
 }
 
 /** Reads all keys into a Bloom filter; undefined if there are too many. */
-async function loadBloom(level: Level, count: number): Promise<BloomBits | undefined> {
+async function loadBloom(database: Rows, count: number): Promise<BloomBits | undefined> {
   if (count > MAX_LOADED_KEYS) return undefined;
   const bloom = new BloomBits(BLOOM_KEYS, BLOOM_HASHES);
   if (count === 0) return bloom;
-  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: PAGE_KEYS })) {
+  for await (const page of pagesOfKeys(database, tableRange(TABLE.seen), { limit: PAGE_KEYS })) {
     for (const key of page) {
       const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
       bloom.add(bytes.readUInt32BE(5), bytes.readUInt32BE(1));
@@ -221,8 +230,8 @@ function rowKey(low: number, high: number): Uint8Array {
 }
 
 /** The count of the last commit; without one the rows are counted. */
-async function storedCount(level: Level): Promise<number> {
-  const row = await level.get(SEEN_COUNT_KEY);
+async function storedCount(database: Rows): Promise<number> {
+  const row = await database.get(SEEN_COUNT_KEY);
   if (row !== undefined) return Number(Buffer.from(row).toString());
-  return level.count(tableRange(TABLE.seen));
+  return countRows(database, tableRange(TABLE.seen));
 }

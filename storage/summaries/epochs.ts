@@ -1,7 +1,7 @@
 // The epochs of the numbers of changes (GATHERD-6.13): each opening of a store numbers its changes under a name
 // of its own, so that the changes of a store and of its copy are never taken for each other.
 import { randomBytes } from 'node:crypto';
-import type { Level } from '../level/level.js';
+import type { RowReader, RowWriter } from '../rows/contract.js';
 import { Table } from '../rows/table.js';
 import { EPOCHS } from './tables.js';
 
@@ -30,8 +30,8 @@ export class EpochHistory {
   }
 
   /** @param origin the epoch of the last change @param last its number */
-  static async read(level: Level, origin: string, last: number): Promise<EpochHistory> {
-    return new EpochHistory(await sortedEpochs(level), origin, last);
+  static async read(database: RowReader, origin: string, last: number): Promise<EpochHistory> {
+    return new EpochHistory(await sortedEpochs(database), origin, last);
   }
 
   /** Whether the change is one of this database, or of the one from which it was copied, before the copy. */
@@ -41,15 +41,15 @@ export class EpochHistory {
 }
 
 /** Deletes the oldest epochs, so that openings of a store cost the same after many years. */
-export async function dropOldEpochs(level: Level): Promise<void> {
-  const epochs = await sortedEpochs(level);
+export async function dropOldEpochs(database: RowWriter): Promise<void> {
+  const epochs = await sortedEpochs(database);
   const old = epochs.slice(0, Math.max(0, epochs.length - MAX_EPOCHS));
-  if (old.length > 0) await level.write(old.map(([name]) => EPOCHS.delete(name)));
+  if (old.length > 0) await database.write(old.map(([name]) => EPOCHS.delete(name)));
 }
 
 /** The epochs in their order, with the numbers of their first changes. */
-async function sortedEpochs(level: Level): Promise<(readonly [name: string, first: number])[]> {
+async function sortedEpochs(database: RowReader): Promise<(readonly [name: string, first: number])[]> {
   const found: (readonly [string, number])[] = [];
-  for await (const page of new Table(level, EPOCHS).entryPages()) found.push(...page);
+  for await (const page of new Table(database, EPOCHS).entryPages()) found.push(...page);
   return found.sort(([, a], [, b]) => a - b);
 }

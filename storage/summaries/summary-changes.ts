@@ -1,8 +1,7 @@
 import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { Level } from '../level/level.js';
 import type { GathererCounters } from '../records/records.js';
-import type { RowChange } from '../rows/contract.js';
+import type { RowChange, RowReader } from '../rows/contract.js';
 import { Table } from '../rows/table.js';
 import {
   contentKey,
@@ -50,13 +49,13 @@ interface Stored {
  * a tombstone or neither, never both. Reads at most five times, whatever the number of changes.
  */
 export async function summaryRows(
-  level: Level,
+  database: RowReader,
   changes: readonly SummaryChange[],
   counters: GathererCounters,
 ): Promise<{ readonly rows: RowChange[]; readonly counters: GathererCounters }> {
-  const updateTimes = await loadUpdateTimes(level, changes);
-  const deletions = await loadTombstones(level, changes, updateTimes, counters);
-  const stored = await loadStored(level, changes, updateTimes);
+  const updateTimes = await loadUpdateTimes(database, changes);
+  const deletions = await loadTombstones(database, changes, updateTimes, counters);
+  const stored = await loadStored(database, changes, updateTimes);
   const rows: RowChange[] = [];
   let { summaries, tombstones, sequence } = counters;
 
@@ -103,7 +102,7 @@ export async function summaryRows(
     stored.delete(url);
     summaries--;
     if (deletedAt !== undefined)
-      addTombstone(url, { ...row, soif: objectOf(level.directory, row, content) }, deletedAt);
+      addTombstone(url, { ...row, soif: objectOf(database.place, row, content) }, deletedAt);
   };
   const addTombstone = (url: string, summary: Complete<Summary>, deletionTime: UnixSeconds): void => {
     const tombstone = tombstoneOf(summary, deletionTime);
@@ -152,7 +151,7 @@ function urlOf(change: SummaryChange): string {
  * identity rows.
  */
 async function loadUpdateTimes(
-  level: Level,
+  database: RowReader,
   changes: readonly SummaryChange[],
 ): Promise<Map<string, UnixSeconds | undefined>> {
   const updateTimes = new Map<string, UnixSeconds | undefined>();
@@ -167,21 +166,21 @@ async function loadUpdateTimes(
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
     else updateTimes.set(url, change.previous);
   }
-  const stored = await new Table(level, IDENTITIES).getMap(unknown);
+  const stored = await new Table(database, IDENTITIES).getMap(unknown);
   for (const url of unknown) updateTimes.set(url, stored.get(url));
   return updateTimes;
 }
 
 /** The tombstones of those URLs that have no summary. */
 async function loadTombstones(
-  level: Level,
+  database: RowReader,
   changes: readonly SummaryChange[],
   updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
   { tombstones }: GathererCounters,
 ): Promise<Map<string, TombstoneIdentity>> {
   if (tombstones === 0) return new Map();
   const urls = [...new Set(changes.map(urlOf))].filter((url) => updateTimes.get(url) === undefined);
-  return new Table(level, TOMBSTONE_IDENTITIES).getMap(urls);
+  return new Table(database, TOMBSTONE_IDENTITIES).getMap(urls);
 }
 
 /**
@@ -189,7 +188,7 @@ async function loadTombstones(
  * of their own only those are read that leave a tombstone, which has their Gatherer's names.
  */
 async function loadStored(
-  level: Level,
+  database: RowReader,
   changes: readonly SummaryChange[],
   updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
 ): Promise<Map<string, Stored>> {
@@ -198,16 +197,16 @@ async function loadStored(
     const keys = [...times].flatMap(([url, updateTime]) =>
       updateTime === undefined ? [] : [{ url, key: summaryKey(updateTime, url) }],
     );
-    const found = await level.getMany(keys.map(({ key }) => key));
+    const found = await database.getMany(keys.map(({ key }) => key));
     return keys.flatMap(({ url, key }, i) => {
       const bytes = found[i];
       if (bytes === undefined) return [url];
-      rows.set(url, decodeSummaryRow(level.directory, key, bytes));
+      rows.set(url, decodeSummaryRow(database.place, key, bytes));
       return [];
     });
   };
   const absent = await load(updateTimes);
-  await load(await new Table(level, IDENTITIES).getMap(absent));
+  await load(await new Table(database, IDENTITIES).getMap(absent));
   const leaving = new Set<string>();
   for (const change of changes) {
     if (change.kind === 'delete' && change.deletedAt !== undefined) leaving.add(change.url);
@@ -216,7 +215,7 @@ async function loadStored(
     const key = leaving.has(url) ? contentKey(row) : undefined;
     return key === undefined ? [] : [{ url, key }];
   });
-  const contents = await level.getMany(wanted.map(({ key }) => key));
+  const contents = await database.getMany(wanted.map(({ key }) => key));
   const contentOf = new Map(wanted.map(({ url }, i) => [url, contents[i]] as const));
   return new Map([...rows].map(([url, row]) => [url, { row, content: contentOf.get(url) }] as const));
 }

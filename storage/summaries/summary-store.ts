@@ -1,8 +1,8 @@
 import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { Level } from '../level/level.js';
-import type { Row } from '../rows/contract.js';
+import type { Row, RowReader } from '../rows/contract.js';
 import { type KeyRange, keyOrder, orderedKey, requireInteger, TABLE, tableRange } from '../rows/keys.js';
+import { pagesOf } from '../rows/pages.js';
 import { Table } from '../rows/table.js';
 import {
   contentKey,
@@ -57,14 +57,14 @@ const PAGE_ROWS = 4096;
  * these were not refreshed in another order. A small row holds the Update-Time of a URL.
  */
 export class SummaryStore {
-  readonly #level: Level;
+  readonly #database: RowReader;
   /** The Update-Time of each URL's summary. */
   readonly updateTimes: Table<string, UnixSeconds>;
   readonly #count: () => number;
 
-  constructor(level: Level, count: () => number) {
-    this.#level = level;
-    this.updateTimes = new Table(level, IDENTITIES);
+  constructor(database: RowReader, count: () => number) {
+    this.#database = database;
+    this.updateTimes = new Table(database, IDENTITIES);
     this.#count = count;
   }
 
@@ -84,19 +84,19 @@ export class SummaryStore {
       const summary = await this.#at(updateTime, url);
       if (summary !== undefined) return summary;
       if ((await this.updateTimes.get(url)) === updateTime)
-        throw damagedSummary(this.#level.directory, url, 'is missing');
+        throw damagedSummary(this.#database.place, url, 'is missing');
     }
   }
 
   /** The largest Update-Time; 0 if no object has one. */
   async newest(): Promise<UnixSeconds> {
-    const [key] = await this.#level.pageOfKeys(tableRange(TABLE.summaries), { limit: 1, reverse: true });
+    const [key] = await this.#database.pageOfKeys(tableRange(TABLE.summaries), { limit: 1, reverse: true });
     return key === undefined ? 0 : keyOrder(key);
   }
 
   async #at(updateTime: UnixSeconds, url: string): Promise<Complete<Summary> | undefined> {
     const key = summaryKey(updateTime, url);
-    const bytes = await this.#level.get(key);
+    const bytes = await this.#database.get(key);
     const [summary] = bytes === undefined ? [] : await this.#summaries([[key, bytes]]);
     return summary;
   }
@@ -106,7 +106,7 @@ export class SummaryStore {
     const { since = 0, signal } = options;
     requireInteger(since, 'since');
     for (const range of exportRanges(since)) {
-      for await (const page of this.#level.pages(range, { bytes: PAGE_BYTES, limit: PAGE_ROWS })) {
+      for await (const page of pagesOf(this.#database, range, { bytes: PAGE_BYTES, limit: PAGE_ROWS })) {
         for (const part of this.#parts(page)) {
           signal?.throwIfAborted();
           const summaries = await this.#summaries(part);
@@ -119,7 +119,7 @@ export class SummaryStore {
   /** The summaries of these URLs at these times; undefined if a summary is no longer there. */
   async at(keys: readonly SummaryPlace[]): Promise<(Complete<Summary> | undefined)[]> {
     const rowKeys = keys.map(({ updateTime, url }) => summaryKey(updateTime, url));
-    const values = await this.#level.getMany(rowKeys);
+    const values = await this.#database.getMany(rowKeys);
     const rows = values.flatMap((value, i) => (value === undefined ? [] : [[rowKeys[i]!, value] as const]));
     const summaries = new Map<string, Complete<Summary>>();
     for (const part of this.#parts(rows))
@@ -143,7 +143,7 @@ export class SummaryStore {
     let from = 0;
     let bytes = 0;
     for (const [i, [key, value]] of page.entries()) {
-      const { length, soif } = decodeSummaryRow(this.#level.directory, key, value);
+      const { length, soif } = decodeSummaryRow(this.#database.place, key, value);
       bytes += Math.max(length, soif.length);
       if (bytes < PAGE_BYTES) continue;
       yield page.slice(from, i + 1);
@@ -155,13 +155,13 @@ export class SummaryStore {
 
   /** The summaries of rows, without those that a batch has moved or deleted since they were read. */
   async #summaries(rows: readonly Row[]): Promise<Complete<Summary>[]> {
-    const { directory } = this.#level;
-    const decoded = rows.map(([key, value]) => decodeSummaryRow(directory, key, value));
+    const { place } = this.#database;
+    const decoded = rows.map(([key, value]) => decodeSummaryRow(place, key, value));
     const contents = await this.#contents(decoded);
     const doubtful = rows.filter(
       (_, i) => decoded[i]!.soif.length === 0 && !isObjectOf(decoded[i]!, contents[i]),
     );
-    const again = await this.#level.getMany(doubtful.map(([key]) => key));
+    const again = await this.#database.getMany(doubtful.map(([key]) => key));
     const later = new Map(doubtful.map(([key], i) => [key, again[i]] as const));
     const summaries: Complete<Summary>[] = [];
     for (const [i, [key, value]] of rows.entries()) {
@@ -172,7 +172,7 @@ export class SummaryStore {
         continue;
       }
       const { url, updateTime, timeToLive, contentTime } = decoded[i]!;
-      const soif = objectOf(directory, decoded[i]!, contents[i]);
+      const soif = objectOf(place, decoded[i]!, contents[i]);
       summaries.push({ url, updateTime, timeToLive, contentTime, soif });
     }
     return summaries;
@@ -181,7 +181,7 @@ export class SummaryStore {
   /** The bytes of the objects that are rows of their own; undefined for the others. */
   async #contents(rows: readonly SummaryRow[]): Promise<(Uint8Array | undefined)[]> {
     const keys = rows.map(contentKey);
-    const found = await this.#level.getMany(keys.filter((key) => key !== undefined));
+    const found = await this.#database.getMany(keys.filter((key) => key !== undefined));
     let next = 0;
     return keys.map((key) => (key === undefined ? undefined : found[next++]));
   }

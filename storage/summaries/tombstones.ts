@@ -1,8 +1,8 @@
 // Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
 import { decodeSoif, encodeSoif, lastValidSecond, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
-import type { Level } from '../level/level.js';
 import type { TombstoneRecord } from '../records/records.js';
+import type { RowReader } from '../rows/contract.js';
 import { orderedKey, TABLE } from '../rows/keys.js';
 import { Table } from '../rows/table.js';
 import { TOMBSTONES, type Tombstone } from './tables.js';
@@ -14,11 +14,11 @@ const IDENTITY = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const
 
 /** The tombstones of a working store or a generation. */
 export class TombstoneStore {
-  readonly #level: Level;
+  readonly #database: RowReader;
   readonly #count: () => number;
 
-  constructor(level: Level, count: () => number) {
-    this.#level = level;
+  constructor(database: RowReader, count: () => number) {
+    this.#database = database;
     this.#count = count;
   }
 
@@ -30,7 +30,7 @@ export class TombstoneStore {
   async *since(since: UnixSeconds): AsyncGenerator<Tombstone[], void, undefined> {
     if (this.count === 0) return;
     const range = { ...TOMBSTONES.keys.range, gte: orderedKey(TABLE.tombstones, since) };
-    yield* new Table(this.#level, TOMBSTONES).pages({ range });
+    yield* new Table(this.#database, TOMBSTONES).pages({ range });
   }
 }
 

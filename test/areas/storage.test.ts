@@ -12,6 +12,7 @@ import '../storage/broker/level-broker-store.test.js';
 import '../storage/level/batches.test.js';
 import '../storage/generations/export.test.js';
 import '../storage/gatherer/gatherer-store.test.js';
+import '../storage/gatherer/level-gatherer-store.test.js';
 import '../storage/gatherer/rename-urls.test.js';
 import '../storage/generations/login-seal.test.js';
 import '../storage/generations/generations.test.js';

@@ -1,7 +1,8 @@
 // The contract of the stores' database, on a PostgreSQL server.
 import t from 'tap';
 import { testBrokerStore } from '../../storage/broker/conformance.js';
-import { BrokerStore } from '../../storage/index.js';
+import { testGathererStore } from '../../storage/gatherer/conformance.js';
+import { BrokerStore, GathererStore } from '../../storage/index.js';
 import { PostgresRows } from '../../storage/postgres/postgres-rows.js';
 import { testRows } from '../../storage/rows/conformance.js';
 import { TestPostgres } from '../helpers/postgres/cluster.js';
@@ -22,4 +23,13 @@ testBrokerStore({
   name: 'PostgreSQL',
   open: (place, options) => BrokerStore.open(server.url(`schema=broker${place}`), options),
   isShared: true,
+});
+
+const gathererUrl = (place: string): string => server.url(`schema=gatherer${place}`);
+
+testGathererStore({
+  test: (name, run) => t.test(name, run),
+  name: 'PostgreSQL',
+  open: (place) => GathererStore.open(gathererUrl(place)),
+  restore: (source, place) => GathererStore.restore(source, gathererUrl(place)),
 });
