@@ -88,6 +88,11 @@ function formSources(terms: IndexTerms, objects: () => number): FormSources {
     async startingWith(text, limit, slice) {
       return isWord(text) ? slice.wait(terms.startingWith(ALL, text, limit)) : [];
     },
+    async endingTitleWords(text, limit, slice) {
+      if (!isWord(text)) return [];
+      const found = await slice.wait(terms.matching('title', `.+${text}`));
+      return found.length > limit ? [] : found;
+    },
     async withLetters(letters, limit, slice) {
       if (!isWord(letters)) return [];
       const spelled = await slice.wait(terms.matching(SPELLED, `${letters}${SPELLED_AS}.*`));

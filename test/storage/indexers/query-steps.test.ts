@@ -291,7 +291,7 @@ t.test('BRK-2.27 words of most objects are merged in steps', async (t) => {
     } as unknown as MatchingObjects,
     finder: {} as CandidateFinder,
     spellings: { of: (text: string) => [text] } as unknown as Spellings,
-    forms: { read: () => Promise.resolve({ forms: [], isStopWord: false }) },
+    forms: { read: () => Promise.resolve({ forms: [], named: 0, isStopWord: false }) },
     maxRanked: objects,
     slice,
   });

@@ -81,6 +81,31 @@ t.test('two words that an object spells as one count as both, but do not match',
   );
 });
 
+t.test('a title that is the query after the name of what the objects are about', async (t) => {
+  const english = `the and of ${FILLER}`;
+  const about = `acme ${english}`;
+  await using fixture = await fixtureOf(
+    { Title: 'Check the glossary of acme', Body: `${about} glossary glossary` },
+    { Title: 'acmeglossary(7)', Body: `${about} a glossary of terms` },
+    { Title: 'theglossary', Body: `${about} the glossary` },
+    { Title: 'rareglossary', Body: `${about} rare glossary` },
+    { Title: 'Text', Body: `${about} glossary acmeterms acme acme` },
+    { Title: 'Elsewhere', Body: english },
+  );
+  const [first] = await titlesFor(fixture, 'glossary');
+  t.equal(first, 'acmeglossary(7)');
+  const forms = async (text: string) => {
+    const words = await fixture.indexer.words?.({ kind: 'forms', text, limit: 9, lifetimeMs: 60_000 });
+    return words?.map(({ word }) => word);
+  };
+  t.same(
+    await forms('glossary'),
+    ['glossary', 'acmeglossary'],
+    'not after a word of a few, or one that says nothing',
+  );
+  t.same(await forms('terms'), ['terms'], 'only if it is in a title');
+});
+
 t.test('words that say nothing do not decide the order', async (t) => {
   await using fixture = await fixtureOf(
     { Title: 'How to', Body: `how to do this and how to do that, the index of ${FILLER}` },

@@ -201,22 +201,24 @@ export class Relevance {
       // The query names several forms of one word.
       if (known?.word.column === word.column && known?.forms.includes(word.text)) continue;
       if (groups.some(({ word: { text, column } }) => text === word.text && column === word.column)) continue;
-      const { forms, isStopWord } = await this.#finder.read(word.text, slice);
-      const readings = [word.text, `${PART}${word.text}`, ...forms];
+      const { forms, named, isStopWord } = await this.#finder.read(word.text, slice);
+      const whole = [word.text, ...forms.slice(0, named)];
+      const others = [`${PART}${word.text}`, ...forms.slice(named)];
       let columns = word.column ?? RANKED_COLUMNS;
-      let found = await this.#frequencies(readings, columns, budget, wanted, slice);
+      let found = await this.#frequencies(whole, others, columns, budget, wanted, slice);
       if (found.objects === 0 && word.column === undefined) {
         columns = LAST_COLUMNS;
-        found = await this.#frequencies(readings, columns, budget, wanted, slice);
+        found = await this.#frequencies(whole, others, columns, budget, wanted, slice);
       }
       groups.push({ word, forms, isStopWord, columns, ...found, idf: idfOf(found.objects, objects) });
     }
     return groups;
   }
 
-  /** How often the objects have one of the forms of a word, the first of which is the word itself. */
+  /** How often the objects have a word, or the word after a name, or one of its other forms. */
   async #frequencies(
-    forms: readonly string[],
+    whole: readonly string[],
+    others: readonly string[],
     columns: string,
     budget: { occurrences: number },
     wanted: WantedOids,
@@ -226,7 +228,7 @@ export class Relevance {
     const titles = new Uint16Array(wanted.oids.length);
     let hasTitles = true;
     const lists: WordList[] = [];
-    for (const [i, form] of forms.entries()) {
+    for (const [i, form] of [...whole, ...others].entries()) {
       const most = Math.min(MAX_OBJECTS, budget.occurrences);
       const list = await this.#lists.read(form, columns, most, wanted, slice);
       await slice.yield();
@@ -234,7 +236,7 @@ export class Relevance {
       if (list === undefined || list.objects === 0) continue;
       budget.occurrences -= list.objects;
       lists.push(list);
-      const weight = i === 0 ? 1 : this.#model.form;
+      const weight = i < whole.length ? 1 : this.#model.form;
       eachCommon(list.oids, wanted.oids, (index, object) => {
         frequencies[object]! += weight * list.frequencies[index]!;
         const titleWords = list.titleWords[index]!;

@@ -11,13 +11,28 @@ const MAX_BEGINNING = 2_000;
 const MAX_SPELLINGS = 20;
 /** A language counts if at least one of so many objects has its common words. */
 const LANGUAGE_SHARE = 20;
+/** The words that {@link FormFinder} looks for after a name, and the names: letters of them at least. */
+const MIN_NAMED = 4;
+const MIN_NAME = 2;
+/** A word is the name of what the objects are about if at least one of so many has it. */
+const NAME_SHARE = 2;
+/** Words of titles that end like a word; with more, it is looked for after no name. */
+const MAX_ENDING = 200;
+/** Words with a name that are forms, and texts that are known as names or as none. */
+const MAX_NAMED = 2;
+const MAX_NAMES = 1_000;
 
 const CACHE_BYTES = 1 << 20;
 
 /** A word in the languages of the indexed objects. */
 export interface WordReading {
-  /** Other words of the index that are forms of it, the shortest first. */
+  /**
+   * Other words of the index that are forms of it, the shortest first; before them, words of titles that are it
+   * after the name of what the objects are about: `gitglossary` where most objects have `git`.
+   */
   readonly forms: readonly string[];
+  /** How many of them are the word after a name. */
+  readonly named: number;
   /** It says nothing about the subject of a text, as `the` in English. */
   readonly isStopWord: boolean;
 }
@@ -26,6 +41,8 @@ export interface WordReading {
 export interface FormSources {
   /** The terms that begin with a text; none if there are more than `limit`. */
   startingWith(text: string, limit: number, slice: TimeSlice): Promise<Iterable<string>>;
+  /** The words of titles that end with a text, and are longer; none if there are more than `limit`. */
+  endingTitleWords(text: string, limit: number, slice: TimeSlice): Promise<readonly string[]>;
   /** Words of the index with these letters, whatever their accents; at most `limit`. */
   withLetters(letters: string, limit: number, slice: TimeSlice): Promise<readonly string[]>;
   /** The number of objects with all of some words in their text or description, up to `limit`. */
@@ -34,12 +51,20 @@ export interface FormSources {
   objects(): number;
 }
 
+/** What is known of all objects. */
+interface Collection {
+  readonly objects: number;
+  readonly languages: readonly string[];
+  /** Beginnings of words, and whether at least half of the objects have them as words. */
+  readonly names: Map<string, boolean>;
+}
+
 /** Finds the forms of words that the index has. */
 export class FormFinder {
   readonly #sources: FormSources;
   readonly #version: Pick<IndexVersion, 'epoch'>;
   readonly #readings: IndexCache<WordReading>;
-  #languages: { readonly names: readonly string[]; readonly objects: number } | undefined;
+  #collection: Collection | undefined;
 
   constructor(sources: FormSources, version: Pick<IndexVersion, 'epoch'>) {
     this.#sources = sources;
@@ -58,7 +83,8 @@ export class FormFinder {
   }
 
   async #read(word: string, slice: TimeSlice): Promise<WordReading> {
-    const languages = await this.#languagesOf(slice);
+    const collection = await this.#collectionOf(slice);
+    const { languages } = collection;
     const forms = new WordForms(word, languages);
     const found = new Set<string>();
     for (const beginning of forms.beginnings) {
@@ -73,25 +99,48 @@ export class FormFinder {
     if (!isLetter)
       for (const term of await this.#sources.withLetters(lettersOf(word), MAX_SPELLINGS, slice))
         if (term !== word) found.add(term);
-    return {
-      forms: [...found].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, MAX_FORMS),
-      isStopWord: isStopWord(word, languages),
-    };
+    const isStop = isStopWord(word, languages);
+    const named = isStop ? [] : await this.#withName(word, collection, slice);
+    const others = [...found].filter((term) => !named.includes(term)).sort(shorter);
+    const all = [...named, ...others].slice(0, MAX_FORMS);
+    return { forms: all, named: named.length, isStopWord: isStop };
   }
 
-  /**
-   * The languages of the objects. They are looked up again when the number of objects has doubled or halved.
-   */
-  async #languagesOf(slice: TimeSlice): Promise<readonly string[]> {
-    const known = this.#languages;
+  /** Words of titles that are a word after a name. */
+  async #withName(word: string, collection: Collection, slice: TimeSlice): Promise<string[]> {
+    if (word.length < MIN_NAMED) return [];
+    const named: string[] = [];
+    for (const term of await this.#sources.endingTitleWords(word, MAX_ENDING, slice))
+      if (await this.#isName(term.slice(0, -word.length), collection, slice)) named.push(term);
+    return named.sort(shorter).slice(0, MAX_NAMED);
+  }
+
+  async #isName(text: string, { names, languages, objects }: Collection, slice: TimeSlice): Promise<boolean> {
+    if (text.length < MIN_NAME || !/^\p{L}+$/u.test(text) || isStopWord(text, languages)) return false;
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    const least = Math.ceil(objects / NAME_SHARE);
+    const isName = (await this.#sources.countWithAll([text], least, slice)) >= least;
+    if (names.size >= MAX_NAMES) names.clear();
+    names.set(text, isName);
+    return isName;
+  }
+
+  /** The languages of the objects, and names. They are looked up again when the number of objects has doubled or halved. */
+  async #collectionOf(slice: TimeSlice): Promise<Collection> {
+    const known = this.#collection;
     const objects = this.#sources.objects();
-    if (known !== undefined && objects <= 2 * known.objects && 2 * objects >= known.objects)
-      return known.names;
-    const names: string[] = [];
+    if (known !== undefined && objects <= 2 * known.objects && 2 * objects >= known.objects) return known;
+    const languages: string[] = [];
     const least = Math.max(1, Math.ceil(objects / LANGUAGE_SHARE));
     for (const [name, words] of LANGUAGE_MARKS)
-      if ((await this.#sources.countWithAll(words, least, slice)) >= least) names.push(name);
-    this.#languages = { names, objects };
-    return names;
+      if ((await this.#sources.countWithAll(words, least, slice)) >= least) languages.push(name);
+    const collection = { objects, languages, names: new Map<string, boolean>() };
+    this.#collection = collection;
+    return collection;
   }
+}
+
+function shorter(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
 }

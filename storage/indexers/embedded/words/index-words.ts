@@ -35,6 +35,14 @@ export class IndexWords implements FormSources {
     return (await this.#vocabulary.find(text, 'start', limit, slice))?.terms ?? [];
   }
 
+  async endingTitleWords(text: string, limit: number, slice: TimeSlice): Promise<readonly string[]> {
+    const words: string[] = [];
+    for (const term of await this.#vocabulary.endingWith(text, limit, slice))
+      if (term !== text && (await this.#postings.countOf(`{title} : "${term}"`, 1, slice)) > 0)
+        words.push(term);
+    return words;
+  }
+
   async withLetters(letters: string, limit: number, slice: TimeSlice): Promise<readonly string[]> {
     const found: string[] = [];
     for (const term of this.#spellings.of(letters, limit))

@@ -21,6 +21,8 @@ export interface TermVerdicts {
 const FIRST_TERM = String.fromCharCode(PART.charCodeAt(0) + 1);
 /** Terms read by one statement. */
 const BLOCK_TERMS = 1_024;
+/** Blocks that are searched for what ends terms: some milliseconds. */
+const MAX_ENDING_BLOCKS = 500;
 /**
  * The vocabulary is reloaded when this share of all objects has changed, but at least and at most these
  * numbers.
@@ -93,6 +95,18 @@ export class Vocabulary {
       await slice.yield();
     }
     return { terms, changed: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
+  }
+
+  /**
+   * Returns the terms that end with a text; none if there are more than `limit`, or so many in all that to look
+   * through them takes longer than what it is for is worth.
+   */
+  async endingWith(text: string, limit: number, slice: TimeSlice): Promise<Iterable<string>> {
+    await this.#refresh(slice);
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || snapshot === 'too-large' || snapshot.blocks.length > MAX_ENDING_BLOCKS)
+      return [];
+    return (await this.find(text, 'end', limit, slice))?.terms ?? [];
   }
 
   /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
