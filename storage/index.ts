@@ -1,4 +1,12 @@
 export type { Complete } from '../protocols/defined.js';
+export type {
+  BlobInfo,
+  BlobListOptions,
+  BlobReadOptions,
+  BlobRequestOptions,
+  BlobSource,
+  BlobStore,
+} from './blobs/contract.js';
 export {
   BrokerStore,
   type BrokerStoreOptions,

@@ -44,7 +44,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],
 
   // storage/index.ts is the entry point; no component imports it.
-  storage: below('storage', 'records summaries generations gatherer broker level rows'),
+  storage: below('storage', 'records summaries generations gatherer broker level rows blobs'),
   'storage/records': [],
   'storage/files': [],
   // What the stores ask of a database; the databases.
@@ -61,6 +61,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/gatherer': below('storage', 'references generations summaries seen place level rows records'),
   'storage/databases': ['storage/gatherer', 'storage/generations', 'storage/summaries', 'storage/files'],
   'storage/check': below('storage', 'broker gatherer generations summaries level rows files records'),
+  'storage/blobs': ['storage/files'],
   'storage/backup': ['storage/files'],
   'storage/original-registry': below('storage', 'broker level files records'),
 

@@ -5,6 +5,7 @@ import { sourcesOf, textOf } from './sources.js';
 
 /** Files that compare the clock with a stored date, each with its reason. */
 const COMPARE: Readonly<Record<string, string>> = {
+  'storage/blobs/directory-blobs.ts': 'the times of files, by the same clock',
   'clients/fetch/cache/disk-cache.ts': 'the times of files, by the same clock',
   'servers/gatherer/processors/extract.ts': 'the date after which a page says that it is not available',
 };

@@ -1,6 +1,7 @@
 // One process for the stores, databases, the Registry file, the link graph: starting one for each file takes
 // longer than its tests.
 import '../storage/collect-garbage.test.js';
+import '../storage/blobs/blobs.test.js';
 import '../storage/rows/level-rows.test.js';
 import '../storage/level/log-file.test.js';
 import '../storage/level/no-empty-values.test.js';

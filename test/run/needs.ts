@@ -29,6 +29,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'charset-corpus': unpacked(TEXT_PACKAGES),
   'archive-tools': python('warcio==1.8.1 cdxj-indexer==1.5.0 wacz==0.6.0'),
   pywb: python('pywb==2.10.0'),
+  moto: python("'moto[server]==5.2.1'"),
+  s3proxy: libraries('test/helpers/s3/pom.xml'),
   opensearch: libraries('test/helpers/opensearch/pom.xml'),
 };
 

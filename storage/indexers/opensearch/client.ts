@@ -1,9 +1,10 @@
 // HTTP requests to the nodes of a cluster: another node if one fails, delays while none can answer.
 import { Agent } from 'undici';
 import type { z } from 'zod';
-import { type Clock, pauseFor, steadyClock } from '../../../protocols/clock.js';
+import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
+import { processClock } from '../../files/process-clock.js';
 import {
   type ClusterFailure,
   clusterFailure,
@@ -54,13 +55,6 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
 /** Connections to one node. */
 const CONNECTIONS = 32;
-
-/** That of this process, as `clients/connection` has it, which storage does not import. */
-const processClock: Clock = steadyClock({
-  now: () => performance.now(),
-  start: (callback, milliseconds) => setTimeout(callback, milliseconds),
-  cancel: (timer) => clearTimeout(timer),
-});
 
 /** A client of one cluster. */
 export class ClusterClient {
