@@ -102,6 +102,8 @@ export class CrawlUri {
   plantedLogins = 0;
   /** Number of links that the extraction left out, because there were too many (G-173). */
   droppedLinks = 0;
+  /** Some of its links could not be read (CRAWL-22.13). */
+  hasUnreadLinks = false;
   /** Retry-After of a 429 or 503, milliseconds. */
   retryAfterMs = 0;
   /** Milliseconds since 1970; 0 if nothing was fetched, so that no politeness wait follows (CRAWL-7.1). */

@@ -12,6 +12,8 @@ export interface Scope {
   candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
   /** Counts links that are not decided about, because the document has too many (G-173). */
   dropped?(uri: CrawlUri, count: number): void;
+  /** Counts documents of which not all links could be read (CRAWL-22.13). */
+  unread?(uri: CrawlUri): void;
   /** Counts links from which a login was removed (G-81). */
   withoutLogin?(uri: CrawlUri, count: number): void;
   /** Counts hidden entries of a local directory that were left out. */

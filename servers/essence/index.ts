@@ -32,9 +32,17 @@ export type {
 export type { OutlinkHop } from './outlinks/attributes.js';
 export { scanSrcset } from './outlinks/attributes.js';
 export type { Outlink } from './outlinks/collector.js';
-export { type LargePage, outlinksOfLargePage } from './outlinks/large-page.js';
+export {
+  type LargeFormat,
+  type LargeLinks,
+  type LargePage,
+  largeFormatOf,
+  outlinksOfLargePage,
+  outlinksOfPackage,
+} from './outlinks/large-page.js';
 export { type Format, formatOf, headerOutlinks, type OutlinkSource } from './outlinks/outlinks.js';
 export { scanStyle } from './outlinks/style.js';
+export type { TextKind } from './outlinks/text-links.js';
 export type { EssenceStatistics, PoolLimits } from './pool/pool.js';
 export { EssencePool, type EssencePoolOptions } from './pool/pool.js';
 export type { MagicRules } from './recognition/magic-file.js';
@@ -54,5 +62,6 @@ export type { SelectorRule, SelectorRules } from './selectors/rules.js';
 export type { ContentMapping, ExtractionTable, TagMapping, ValueMapping } from './sgml/table.js';
 export type { SgmlSources, SgmlType, SgmlTypes } from './sgml/types.js';
 export { summarizeByTable, type TableCall } from './sgml-document.js';
+export type { RangedBytes } from './summarizers/office/zip-members.js';
 export type { FoundObject } from './unnest/converters.js';
 export { convertDocument } from './unnest/explode.js';

@@ -6,3 +6,4 @@ import '../servers/essence/unnest.test.js';
 import '../servers/essence/pool.test.js';
 import '../servers/essence/own-modules.test.js';
 import '../servers/essence/markup.test.js';
+import '../servers/essence/long-links.test.js';

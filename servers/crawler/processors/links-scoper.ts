@@ -4,6 +4,9 @@ import type { Candidate, CrawlFrontier } from '../frontier/contract.js';
 import type { Scope } from '../scope.js';
 import type { ProcessorDescriptor } from './parts.js';
 
+/** The annotation of a document of which not all links could be read. */
+const UNREAD_LINKS = 'linksUnread';
+
 export interface LinksScoperOptions {
   readonly frontier: Pick<CrawlFrontier<unknown>, 'isKnownWithoutLookup'>;
   readonly scope: Scope;
@@ -26,6 +29,10 @@ export class LinksScoper implements Processor {
     // CRAWL-11.7: an error page, or a processor of the operator's, may have links too.
     if (uri.status < 200 || uri.status > 399 || uri.disposition === 'retry') return 'proceed';
     if (uri.plantedLogins > 0) scope.withoutLogin?.(uri, uri.plantedLogins);
+    if (uri.hasUnreadLinks) {
+      uri.annotations.push(UNREAD_LINKS);
+      scope.unread?.(uri);
+    }
     const { hiddenEntries = 0 } = uri.fetched ?? {};
     if (hiddenEntries > 0) scope.leftOut?.(uri, hiddenEntries);
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.

@@ -44,10 +44,10 @@ export interface FetchLimits {
   readonly openBody?: (() => Promise<BodyFile>) | undefined;
   /**
    * Finds the links of a document that is archived as a whole, but too long to be summarized. Default: it has none.
-   * @returns undefined if it is not a page
+   * @returns undefined if its type has none
    */
   readonly linksOfLarge?:
-    | ((uri: CrawlUri) => Promise<Pick<CrawlUri, 'outLinks' | 'droppedLinks'> | undefined>)
+    | ((uri: CrawlUri) => Promise<Pick<CrawlUri, 'outLinks' | 'droppedLinks' | 'hasUnreadLinks'> | undefined>)
     | undefined;
   /**
    * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is

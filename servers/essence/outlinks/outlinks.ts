@@ -7,6 +7,7 @@ import { type Outlink, OutlinkCollector } from './collector.js';
 import { scanMarkup } from './markup.js';
 import { scanJson, scanScript } from './script-and-json.js';
 import { scanStyle } from './style.js';
+import { scanText, type TextKind } from './text-links.js';
 
 /** A document whose references are extracted. */
 export interface OutlinkSource {
@@ -23,7 +24,7 @@ export interface OutlinkSource {
   readonly text: () => string;
 }
 
-export type Format = 'html' | 'xml' | 'style' | 'script' | 'json';
+export type Format = 'html' | 'xml' | 'style' | 'script' | 'json' | TextKind;
 
 const BY_MEDIA_TYPE: readonly (readonly [RegExp, Format])[] = [
   [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
@@ -31,6 +32,11 @@ const BY_MEDIA_TYPE: readonly (readonly [RegExp, Format])[] = [
   [/(?:java|ecma|j|live)script$/, 'script'],
   [/(?:^|[/+])(?:json|manifest\+json|ld\+json)$/, 'json'],
   [/(?:^|[/+])xml$/, 'xml'],
+  [/^text\/(?:x-)?markdown$/, 'markdown'],
+  [/^text\/(?:x-)?asciidoc$/, 'asciidoc'],
+  [/^text\/(?:x-)?org$/, 'org'],
+  [/^(?:text|application)\/x-(?:la)?tex$/, 'tex'],
+  [/^text\/(?!plain$)|^application\/(?:rtf|x-subrip)$/, 'text'],
 ];
 /** For servers that send no type, or one that says nothing. */
 const BY_EXTENSION: ReadonlyMap<string, Format> = namesByWord({
@@ -38,12 +44,17 @@ const BY_EXTENSION: ReadonlyMap<string, Format> = namesByWord({
   script: 'js mjs',
   json: 'json webmanifest',
   xml: 'svg rss atom',
+  markdown: 'md markdown',
+  asciidoc: 'adoc asciidoc',
+  org: 'org',
+  tex: 'tex ltx latex',
+  text: 'txt text log csv tsv rst rtf srt vtt nfo',
 });
 const SAYS_NOTHING = /^(?:text\/plain|application\/octet-stream|binary\/octet-stream)?$/;
 
 /**
- * Extracts what a document embeds and links to: pages, style sheets, scripts, SVG, feeds, JSON. The summarizers
- * of other types may have found links, too.
+ * Extracts what a document embeds and links to: pages, style sheets, scripts, SVG, feeds, JSON, the URLs of texts. The
+ * summarizers of other types may have found links, too.
  *
  * @param linked - URLs to which a document of another type links
  * @param maxLinks - number of URLs that are kept (G-173)
@@ -66,7 +77,9 @@ export function outlinksOf(
   if (format === 'html' || format === 'xml') scanMarkup(text, format === 'xml', collector);
   else if (format === 'style') scanStyle(text, (reference) => add(reference, 'E'));
   else if (format === 'script') scanScript(text, (reference) => add(reference, 'X'));
-  else scanJson(text, add);
+  else if (format === 'json') scanJson(text, add);
+  // Markup is read by its summarizer.
+  else scanText('text', text, (reference) => add(reference, 'L'));
   return collector;
 }
 
@@ -82,7 +95,7 @@ export function formatOf({
   if (isHtml) return 'html';
   if (!SAYS_NOTHING.test(type)) return undefined;
   const extension = /\.(\w+)$/.exec(fileNameOf(url))?.[1]?.toLowerCase() ?? '';
-  return BY_EXTENSION.get(extension);
+  return BY_EXTENSION.get(extension) ?? (type === 'text/plain' ? 'text' : undefined);
 }
 
 // References in the header of an HTTP response (CRAWL-11.2, ExtractorHTTP).

@@ -52,7 +52,7 @@ export interface MirrorReport {
 }
 
 /** Limits at which documents that exist may be missed. */
-const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks'];
+const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks', 'unread'];
 
 /**
  * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues

@@ -207,7 +207,7 @@ export async function openCrawlJob(
       cookies: scoped.cookies,
       keepWire: archive.files && keepWireFor(order.warc),
       openBody: archive.openBody,
-      linksOfLarge: archive.files && ((uri) => linksOfLarge(uri, network.robotsAgent)),
+      linksOfLarge: archive.files && ((uri) => linksOfLarge(uri, network.robotsAgent, archive.openBody)),
       mustBePublic: (uri) => scoped.reach.mustBePublic(uri),
     }),
     mapper: await openMapper(order, directory, network.preparer, resources),

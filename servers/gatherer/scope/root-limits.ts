@@ -21,6 +21,8 @@ export type Refusal =
   | 'pattern'
   /** Too many links in one document (G-173). */
   | 'outlinks'
+  /** Documents of which not all links could be read (CRAWL-22.13). */
+  | 'unread'
   /** A login in the link; the link is followed without it (G-81). */
   | 'login'
   /** Hidden files and directories of this machine. */

@@ -102,6 +102,10 @@ export class RootNodeScope implements Scope {
     this.#roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
   }
 
+  unread(uri: CrawlUri): void {
+    this.#roots[uri.entry.uri.root]?.countRefusal('unread');
+  }
+
   withoutLogin(uri: CrawlUri, count: number): void {
     this.#roots[uri.entry.uri.root]?.countRefusal('login', count);
     publishDebug(40, 5, () => `${uri.url}: the logins of ${count} links are not used (G-81)`);

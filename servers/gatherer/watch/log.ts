@@ -170,7 +170,7 @@ function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string
 
 /**
  * Why links were refused, with the remedy in the RootNode's line or in the crawl order. Continues "3 links
- * ...".
+ * ..."; "3 documents ..." for `unread`.
  */
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   'url-max': 'over the number of URLs: raise URL= in the RootNode',
@@ -184,6 +184,8 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   pattern:
     'that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, 0 is no limit',
   outlinks: 'beyond the maximum of one document: raise maxOutlinks in the crawl order',
+  unread:
+    'whose links could not all be read: encrypted, damaged, packed in another way, or beyond a limit (linksUnread in crawl.log)',
   login: 'with a login, which only the configuration may name, followed without it (G-81)',
   hidden: 'to hidden files and directories: Hidden-Files: yes includes them',
   speculative: 'guesses that follow other guesses',
@@ -195,7 +197,9 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
 function rootLine({ url, urls, hosts, refused }: RootReport): string {
   // Object.entries widens the keys to strings.
   const counts = Object.entries(refused) as [Refusal, number][];
-  const limits = counts.map(([reason, count]) => `${counted(count, 'link')} ${REFUSALS[reason]}`);
+  const limits = counts.map(
+    ([reason, count]) => `${counted(count, reason === 'unread' ? 'document' : 'link')} ${REFUSALS[reason]}`,
+  );
   const why = limits.length === 0 ? 'all links were followed' : limits.join('; ');
   return `RootNode ${redactLogins(url)}: ${counted(urls, 'URL')}, ${counted(hosts, 'host')}; ${why}`;
 }

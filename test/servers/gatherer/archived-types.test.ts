@@ -1,10 +1,12 @@
 // CRAWL-22.6: an archive has linked files of every type, whatever they are called and however large they are.
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
-import { crawlOrdered } from '../../helpers/ordered-crawl.js';
+import { zip } from '../../helpers/archives.js';
+import { crawlOrdered, openOrdered } from '../../helpers/ordered-crawl.js';
 import { page, Site } from '../../helpers/site.js';
 
 /** Names by which Gatherers and search engines leave files out. */
@@ -154,11 +156,42 @@ t.test('profile archive: the links of a page of any length are followed, however
   }
 });
 
+/** A PDF file with pictures, and links among its objects and in a stream of them. */
+const LONG_PDF = (host: string): Uint8Array => {
+  const link = (path: string) => `<</Subtype/Link/A<</S/URI/URI(http://${host}${path})>>>>`;
+  const picture = Buffer.concat([
+    Buffer.from('5 0 obj<<>>stream\n'),
+    randomBytes(600_000),
+    Buffer.from('\nendstream endobj\n'),
+  ]);
+  const objects = deflateSync(`1 0 ${link('/z.pdf')}`);
+  return Buffer.concat([
+    Buffer.from(`%PDF-1.7\n1 0 obj${link('/a.pdf')}endobj\n`),
+    picture,
+    picture,
+    Buffer.from('7 0 obj<</Type/ObjStm/Filter/FlateDecode>>stream\n'),
+    objects,
+    Buffer.from('\nendstream endobj'),
+  ]);
+};
+/** A document of Word with a picture. */
+const LONG_DOCX = (host: string): Uint8Array =>
+  zip([
+    ['[Content_Types].xml', Buffer.from('<Types/>')],
+    ['word/media/a.png', randomBytes(1_200_000)],
+    [
+      'word/_rels/document.xml.rels',
+      Buffer.from(
+        `<Relationships><Relationship Id="r" Type="x/hyperlink" Target="http://${host}/z.docx" TargetMode="External"/></Relationships>`,
+      ),
+    ],
+  ]);
+
 /** Long documents of the types that are read in pieces, with links at their beginning, in the middle and at their end. */
 function longDocuments(): readonly (readonly [
   name: string,
   type: string,
-  body: string,
+  body: string | ((host: string) => Uint8Array),
   links: readonly string[],
 ])[] {
   const filled = (line: (i: number) => string): string =>
@@ -193,15 +226,41 @@ function longDocuments(): readonly (readonly [
       `<?xml-stylesheet href="/a.xsl"?><rss><channel><item><enclosure url="/m.mp3"/></item>${items}<item><enclosure url="/z.mp3"/></item></channel></rss>`,
       ['/a.xsl', '/m.mp3', '/z.mp3'],
     ],
+    [
+      'text',
+      'text/plain',
+      `see http://HOST/a.txt.\n${filled((i) => `line ${i} of a text\n`)}http://HOST/z.txt`,
+      ['/a.txt', '/z.txt'],
+    ],
+    ['pdf', 'application/pdf', LONG_PDF, ['/a.pdf', '/z.pdf']],
+    ['pdf', 'application/octet-stream', LONG_PDF, ['/a.pdf', '/z.pdf']],
+    [
+      'office',
+      'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+      LONG_DOCX,
+      ['/z.docx'],
+    ],
     ['json', 'application/json', `[{"image": "/a.png"},${values}{"image": "/z.png"}]`, ['/a.png', '/z.png']],
   ];
 }
 
 t.test('profile archive: the links of other types of any length are followed', async (t) => {
-  for (const [name, type, body, links] of longDocuments()) {
+  const cases = longDocuments().flatMap((document) =>
+    document[0] === 'office' || document[0] === 'pdf'
+      ? [[...document, 'gzip'] as const, [...document, ''] as const]
+      : [[...document, ''] as const],
+  );
+  for (const [name, type, body, links, coding] of cases) {
     await using site = await Site.start({
       '/': `<a href=/long>x</a>`,
-      '/long': (_, response) => response.writeHead(200, { 'content-type': type }).end(body),
+      '/long': ({ headers }, response) => {
+        const host = headers.host ?? '';
+        const bytes = typeof body === 'string' ? Buffer.from(body.replaceAll('HOST', host)) : body(host);
+        const coded = coding === '' ? {} : { 'content-encoding': coding };
+        response
+          .writeHead(200, { 'content-type': type, ...coded })
+          .end(coding === '' ? bytes : gzipSync(bytes));
+      },
     });
     const order = {
       profile: 'archive' as const,
@@ -213,4 +272,32 @@ t.test('profile archive: the links of other types of any length are followed', a
     ]);
     t.same(site.paths.filter((path) => !['/', '/long'].includes(path)).sort(), links, name);
   }
+});
+
+t.test('a document whose links cannot all be read is counted, and has an annotation', async (t) => {
+  const encrypted = Buffer.concat([
+    Buffer.from('%PDF-1.7\ntrailer<</Encrypt 5 0 R>>'),
+    randomBytes(1_200_000),
+  ]);
+  await using site = await Site.start({
+    '/': '<a href=/long.pdf>x</a><a href=/cut.docx>x</a>',
+    '/long.pdf': (_, response) =>
+      response.writeHead(200, { 'content-type': 'application/pdf' }).end(encrypted),
+    '/cut.docx': ({ headers }, response) => response.end(LONG_DOCX(headers.host ?? '').subarray(0, -9)),
+  });
+  const order = readOrder(
+    JSON.stringify({
+      profile: 'archive',
+      warc: { directory: 'warc' },
+      logs: true,
+      settings: { minDelayMs: 0, delayFactor: 0 },
+    }),
+    'order.json',
+  );
+  const directory = t.testdir();
+  await using gatherer = await openOrdered(directory, `${site.url}/`, order, ['Max-Retrieval-Size: 1000000']);
+  const report = await gatherer.run(new AbortController().signal);
+  t.equal(report.roots[0]?.refused.unread, 2);
+  const log = readFileSync(join(directory, 'crawl', 'logs', 'crawl.log'), 'utf8');
+  t.equal(log.match(/linksUnread/g)?.length, 2);
 });

@@ -1,5 +1,6 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { localName, type MarkupAttributes } from '../../html/markup-stream.js';
+import { packageLinks } from '../../outlinks/package-links.js';
 import { wordPairs, wordSet } from '../../word-tables.js';
 import { oneLine, summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
@@ -22,6 +23,7 @@ const BLOCKS: ReadonlySet<string> = wordSet(
  */
 export async function summarizeEpub(document: SourceDocument): Promise<Summary> {
   const content = new OfficeContent(document);
+  let linkedUrls: readonly string[] = [];
   try {
     const zip = await ZipMembers.open(document.body);
     try {
@@ -29,10 +31,12 @@ export async function summarizeEpub(document: SourceDocument): Promise<Summary> 
     } finally {
       zip.close();
     }
+    linkedUrls = await packageLinks(document);
   } catch (error) {
     document.warn(unreadable('the EPUB document', error));
   }
-  return summarizeExtracted(content.result());
+  const summary = summarizeExtracted(content.result());
+  return linkedUrls.length === 0 ? summary : { ...summary, linkedUrls };
 }
 
 async function readBook(xml: XmlMembers, document: SourceDocument, content: OfficeContent): Promise<void> {

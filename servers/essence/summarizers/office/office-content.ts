@@ -71,6 +71,11 @@ export class OfficeContent {
     this.#document.keep({ attributes: [[name, line]] });
   }
 
+  /** The targets of its links, as written. */
+  get references(): readonly string[] {
+    return [...this.#references];
+  }
+
   /** The attributes and the text of the summary. */
   result(): { attributes: (readonly [string, string])[]; text: string } {
     const title = this.#properties.has('Title') ? undefined : this.#title;

@@ -1,6 +1,7 @@
 import { latin } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { readMarkup } from '../../html/markup-stream.js';
+import { packageLinks } from '../../outlinks/package-links.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
 import { OPEN_DOCUMENT_SKIP, OpenDocumentEvents, readOpenDocument } from './open-document.js';
@@ -14,13 +15,20 @@ import { ZipMembers } from './zip-members.js';
 /** OpenDocument, also as one XML file, and OfficeOpenXML: properties, headings, references, then as Text. */
 export async function summarizeOffice(document: SourceDocument): Promise<Summary> {
   const content = new OfficeContent(document);
+  let linkedUrls: readonly string[] = [];
   try {
-    if (isFlat(document.body)) readFlat(document, content);
-    else await readPackage(document, content);
+    if (isFlat(document.body)) {
+      readFlat(document, content);
+      if (document.outlinks !== undefined) linkedUrls = content.references;
+    } else {
+      await readPackage(document, content);
+      linkedUrls = await packageLinks(document);
+    }
   } catch (error) {
     document.warn(unreadable('the office document', error));
   }
-  return summarizeExtracted(content.result());
+  const summary = summarizeExtracted(content.result());
+  return linkedUrls.length === 0 ? summary : { ...summary, linkedUrls };
 }
 
 async function readPackage(document: SourceDocument, content: OfficeContent): Promise<void> {

@@ -58,7 +58,7 @@ class WordEvents {
     else if (tag === 'w:pStyle') this.#paragraphs.mark(this.#styles.get(value) ?? 'text');
     else if (tag === 'w:outlineLvl' && Number(value) < 9) this.#paragraphs.mark('heading');
     else if (tag === 'w:hyperlink') this.#content.reference(this.#links.get(attributes['r:id'] ?? ''));
-    else if (tag === 'w:fldSimple') this.#content.reference(linkOf(attributes['w:instr'] ?? ''));
+    else if (tag === 'w:fldSimple') this.#content.reference(fieldTarget(attributes['w:instr'] ?? ''));
     else if (tag === 'w:fldChar') this.#field(attributes['w:fldCharType']);
   }
 
@@ -86,7 +86,7 @@ class WordEvents {
 
   #field(type: string | undefined): void {
     if (type === 'begin' && this.#fields.length < 100) this.#fields.push('');
-    else if (type === 'end') this.#content.reference(linkOf(this.#fields.pop() ?? ''));
+    else if (type === 'end') this.#content.reference(fieldTarget(this.#fields.pop() ?? ''));
   }
 }
 
@@ -94,7 +94,7 @@ class WordEvents {
  * The target of a field `HYPERLINK "target"`; one that begins with a switch, e.g. `\l`, has none outside of the
  * document.
  */
-function linkOf(instruction: string): string | undefined {
+export function fieldTarget(instruction: string): string | undefined {
   const found = /^\s*HYPERLINK\s+(?:"([^"]*)"|([^\s"\\]\S*))/i.exec(instruction);
   return found?.[1] ?? found?.[2];
 }

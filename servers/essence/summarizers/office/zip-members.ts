@@ -1,5 +1,20 @@
-import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { Readable } from 'node:stream';
+import {
+  type Entry,
+  fromBufferPromise,
+  fromRandomAccessReaderPromise,
+  RandomAccessReader,
+  type ZipFile,
+} from 'yauzl';
+import { messageOf } from '../../../../protocols/errors.js';
 import { bufferOf } from '../../bytes.js';
+
+/** An archive that is too long for memory. */
+export interface RangedBytes {
+  readonly length: number;
+  /** Yields the bytes in pieces; each is valid until the next one is requested. */
+  pieces(start: number, end: number): AsyncIterable<Uint8Array>;
+}
 
 /** Maximum number of entries of an archive's directory that are read. */
 const MAX_ENTRIES = 20_000;
@@ -14,23 +29,43 @@ const MAX_RATIO = 200;
 export class ZipMembers {
   readonly #file: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #maxMemberBytes: number;
   #remaining: number;
+  /** Whether all of the directory was read. */
+  readonly isComplete: boolean;
 
-  private constructor(file: ZipFile, entries: ReadonlyMap<string, Entry>, maxBytes: number) {
+  private constructor(
+    file: ZipFile,
+    entries: ReadonlyMap<string, Entry>,
+    maxBytes: number,
+    maxMemberBytes: number,
+    isComplete: boolean,
+  ) {
     this.#file = file;
     this.#entries = entries;
     this.#remaining = maxBytes;
+    this.#maxMemberBytes = maxMemberBytes;
+    this.isComplete = isComplete;
   }
 
   /**
    * Reads the directory.
    *
+   * @param body in memory, or read where it is needed
    * @param maxBytes of all members that are read, unpacked
+   * @param maxMemberBytes of one of them
    * @throws Error if the bytes are not a zip archive
    */
-  static async open(body: Uint8Array, maxBytes = MAX_DOCUMENT_BYTES): Promise<ZipMembers> {
-    const buffer = bufferOf(body);
-    const file = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
+  static async open(
+    body: Uint8Array | RangedBytes,
+    maxBytes = MAX_DOCUMENT_BYTES,
+    maxMemberBytes = MAX_MEMBER_BYTES,
+  ): Promise<ZipMembers> {
+    const options = { lazyEntries: true, autoClose: false };
+    const file =
+      body instanceof Uint8Array
+        ? await fromBufferPromise(bufferOf(body), options)
+        : await fromRandomAccessReaderPromise(new RangeReader(body), body.length, options);
     const entries = new Map<string, Entry>();
     let count = 0;
     await new Promise<void>((resolve, reject) => {
@@ -42,7 +77,7 @@ export class ZipMembers {
       file.once('end', resolve).once('error', reject);
       file.readEntry();
     });
-    return new ZipMembers(file, entries, maxBytes);
+    return new ZipMembers(file, entries, maxBytes, maxMemberBytes, count < MAX_ENTRIES);
   }
 
   has(name: string): boolean {
@@ -65,7 +100,7 @@ export class ZipMembers {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     if (
-      entry.uncompressedSize > MAX_MEMBER_BYTES ||
+      entry.uncompressedSize > this.#maxMemberBytes ||
       entry.uncompressedSize > (entry.compressedSize + 1024) * MAX_RATIO
     ) {
       throw new Error(`${name} unpacks to ${entry.uncompressedSize} bytes, which is too much (E-45)`);
@@ -82,4 +117,56 @@ export class ZipMembers {
   close(): void {
     this.#file.close();
   }
+}
+
+/** Bytes that are read at once: the directory is read in small pieces. */
+const WINDOW_BYTES = 64 * 1024;
+
+/** Reads the parts of an archive that are asked for. */
+class RangeReader extends RandomAccessReader {
+  readonly #source: RangedBytes;
+  #window = Buffer.alloc(0);
+  #windowStart = 0;
+
+  constructor(source: RangedBytes) {
+    super();
+    this.#source = source;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(copies(this.#source.pieces(start, end)), { objectMode: false });
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    this.#fill(position, length).then(
+      () => {
+        const at = position - this.#windowStart;
+        this.#window.copy(buffer, offset, at, at + length);
+        callback(null);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(messageOf(error))),
+    );
+  }
+
+  /** Sees to it that the window has these bytes. */
+  async #fill(position: number, length: number): Promise<void> {
+    const at = position - this.#windowStart;
+    if (at >= 0 && at + length <= this.#window.length) return;
+    const end = Math.min(this.#source.length, position + Math.max(length, WINDOW_BYTES));
+    if (position < 0 || position + length > end) throw new Error('the archive ends too soon');
+    const pieces: Buffer[] = [];
+    for await (const piece of copies(this.#source.pieces(position, end))) pieces.push(piece);
+    this.#window = Buffer.concat(pieces);
+    this.#windowStart = position;
+  }
+}
+
+async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece);
 }

@@ -74,18 +74,22 @@ function addPages(
   const { maxObjectBytes, maxLinks } = document.settings;
   let length = 0;
   const pages = Math.min(pdf.pages, MAX_PAGES);
-  for (let index = 0; index < pages && length < maxObjectBytes; index++) {
+  const hasLinks = document.outlinks !== undefined;
+  for (let index = 0; index < pages && (length < maxObjectBytes || hasLinks); index++) {
     if (document.isOutOfTime()) return;
     using page = pdf.page(index);
     if (page === undefined) {
       document.warn(`page ${index + 1} is damaged`);
       continue;
     }
-    const text = textOf(page);
-    texts.push(text);
-    document.keep({ text });
-    length += text.length;
-    if (document.outlinks === undefined) continue;
+    // The links of an archive are those of all pages.
+    if (length < maxObjectBytes) {
+      const text = textOf(page);
+      texts.push(text);
+      document.keep({ text });
+      length += text.length;
+    }
+    if (!hasLinks) continue;
     for (const url of page.links()) {
       if (linkedUrls.size >= maxLinks) break;
       linkedUrls.add(url);
