@@ -75,6 +75,14 @@ export type {
   SnapshotInfo,
   SummarySnapshot,
 } from './generations/snapshot.js';
+export { type HeldLease, LeaseKeeper, type LeaseKeeperOptions } from './leases/lease-keeper.js';
+export {
+  type Lease,
+  type LeaseHolder,
+  Leases,
+  type LeasesOptions,
+  StaleLeaseError,
+} from './leases/leases.js';
 export type {
   Level,
   LevelOptions,
@@ -96,6 +104,7 @@ export {
   SCHEMA_VERSION,
 } from './records/records.js';
 export type {
+  ClaimOptions,
   ExclusiveOptions,
   PageOptions,
   Row,
@@ -104,6 +113,7 @@ export type {
   Rows,
   RowsOptions,
   RowsSnapshot,
+  RowTransaction,
   RowWriter,
   StoreKind,
 } from './rows/contract.js';

@@ -1,14 +1,16 @@
 import type { ClassicLevel, IteratorOptions } from 'classic-level';
 import { messageOf, StorageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import type {
+  ClaimOptions,
   PageOptions,
   Row,
   RowChange,
   Rows,
   RowsOptions,
   RowsSnapshot,
-  RowWriter,
+  RowTransaction,
   StoreKind,
 } from '../rows/contract.js';
 import { type KeyRange, SCHEMA_KEY, TABLE, type TableByte, tableRange } from '../rows/keys.js';
@@ -55,9 +57,10 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
  * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the
  * previous page. So {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
-export class Level implements Rows {
+export class Level implements Rows, RowTransaction {
   /** One process owns the directory. */
   readonly isShared = false;
+  readonly #changes = new Mutex();
   readonly #opened: OpenDatabase<Uint8Array, Uint8Array>;
   readonly #db: Database;
   readonly #lock: ReadWriteLock;
@@ -170,9 +173,32 @@ export class Level implements Rows {
     };
   }
 
-  /** The owner runs one change at a time itself: here the changes are only written, each batch by itself. */
-  exclusive<T>(work: (rows: RowWriter) => Promise<T>): Promise<T> {
-    return work(this);
+  /** What a change writes is written at once, each batch by itself. */
+  exclusive<T>(work: (rows: RowTransaction) => Promise<T>): Promise<T> {
+    return this.#changes.runExclusive(() => work(this));
+  }
+
+  /** Waits for the changes in progress. */
+  claim<T>(
+    keys: readonly Uint8Array[],
+    initial: Uint8Array,
+    work: (rows: RowTransaction, values: readonly (Uint8Array | undefined)[]) => Promise<T>,
+    { asHolder = false }: ClaimOptions = {},
+  ): Promise<T> {
+    return this.exclusive(async () => {
+      const values = await this.getMany(keys);
+      return work(this, asHolder ? values : values.map((value) => value ?? initial));
+    });
+  }
+
+  /** One change runs at a time, so that nothing else claims the rows. */
+  hold(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.getMany(keys);
+  }
+
+  /** The steady clock of this process, the only one that has the directory. */
+  time(): Promise<number> {
+    return Promise.resolve(Math.floor(performance.timeOrigin + performance.now()));
   }
 
   /** Reads rows in one call to the thread pool; the results are in the order of the keys. */

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { bufferOf } from '../../protocols/ascii.js';
 import { errorCode } from '../../protocols/errors.js';
 import type {
+  ClaimOptions,
   ExclusiveOptions,
   PageOptions,
   Row,
@@ -9,13 +10,23 @@ import type {
   Rows,
   RowsOptions,
   RowsSnapshot,
-  RowWriter,
+  RowTransaction,
 } from '../rows/contract.js';
 import type { KeyRange } from '../rows/keys.js';
 import { Connections, encryptionOf } from './connections.js';
 import { parseDatabaseUrl } from './database-address.js';
 import { prepareSchema } from './schema.js';
-import { clearRange, getRow, getRows, keysOfPage, pageOfRows, writeRows } from './statements.js';
+import {
+  claimRows,
+  clearRange,
+  getRow,
+  getRows,
+  holdRows,
+  keysOfPage,
+  pageOfRows,
+  timeOf,
+  writeRows,
+} from './statements.js';
 
 /** Options of {@link PostgresRows}. */
 export interface PostgresOptions {
@@ -31,7 +42,7 @@ const CONNECTIONS = 8;
 const SNAPSHOTS = 16;
 const FAILOVER_MS = 30_000;
 /** A process that stands still in the middle of a change must not stop the others for ever. */
-const SETTINGS = { idle_in_transaction_session_timeout: '60s' };
+const SETTINGS = { idle_in_transaction_session_timeout: '20s' };
 /** A client may read a large object slowly. */
 const SNAPSHOT_SETTINGS = { idle_in_transaction_session_timeout: '15min' };
 /** Tables that cannot be vacuumed: the database cleans up itself. */
@@ -139,7 +150,7 @@ export class PostgresRows implements Rows {
   }
 
   exclusive<T>(
-    work: (rows: RowWriter) => Promise<T>,
+    work: (rows: RowTransaction) => Promise<T>,
     { mayRepeat = false }: ExclusiveOptions = {},
   ): Promise<T> {
     // One message: the kind is a word of ours.
@@ -160,6 +171,22 @@ export class PostgresRows implements Rows {
       ),
     );
     return rows[0]?.secret ?? secret;
+  }
+
+  claim<T>(
+    keys: readonly Uint8Array[],
+    initial: Uint8Array,
+    work: (rows: RowTransaction, values: readonly (Uint8Array | undefined)[]) => Promise<T>,
+    { asHolder = false }: ClaimOptions = {},
+  ): Promise<T> {
+    return this.#transaction(async (client) => {
+      const values = await claimRows(client, this.schema, keys, asHolder ? undefined : initial);
+      return work(transactionRows(client, this.schema, this.place), values);
+    });
+  }
+
+  time(): Promise<number> {
+    return this.connections.read(timeOf);
   }
 
   /** Writes begin with a new transaction; there is nothing to recover. */
@@ -214,7 +241,7 @@ export class PostgresRows implements Rows {
 }
 
 /** The rows within a transaction. */
-function transactionRows(client: pg.Client, schema: string, place: string): RowWriter {
+function transactionRows(client: pg.Client, schema: string, place: string): RowTransaction {
   return {
     place,
     get: (key) => getRow(client, schema, key),
@@ -229,5 +256,7 @@ function transactionRows(client: pg.Client, schema: string, place: string): RowW
       }),
     write: (changes) => writeRows(client, schema, changes),
     clear: (range) => clearRange(client, schema, range),
+    hold: (keys) => holdRows(client, schema, keys),
+    time: () => timeOf(client),
   };
 }

@@ -392,6 +392,18 @@ export interface BrokerCounters {
   readonly setBackFrom: UnixSeconds;
 }
 
+/** The lease of a name. */
+export interface LeaseRecord {
+  /** Empty: it was released. */
+  readonly owner: string;
+  /** Number of times that it was acquired. */
+  readonly epoch: number;
+  /** When others may acquire it, by the database's clock, milliseconds. */
+  readonly until: number;
+  /** Milliseconds for which it was given or renewed. */
+  readonly lengthMs: number;
+}
+
 /** The Registry's record of an object. */
 export interface RegistryEntry {
   /** Object ID: u32, from 1, kept for the life of the URL at its Gatherer. */

@@ -159,6 +159,78 @@ export function testRows({ test, name, open }: RowsConformance): void {
     assert.equal(textOf(await rows.get(bytes('b'))), '2', 'the next change is not hindered');
   });
 
+  check('a claim has rows to itself, and creates those that do not exist', async (rows) => {
+    await rows.write([put('a', '1')]);
+    const keys = ['b', 'a', 'c'].map(bytes);
+    const values = await rows.claim(keys, bytes('new'), async (change, claimed) => {
+      await change.write([put('a', '2'), put('b', '2')]);
+      return claimed.map(textOf);
+    });
+    assert.deepEqual(values, ['new', '1', 'new']);
+    assert.deepEqual((await contents(rows)).slice(0, 2), ['a=2', 'b=2']);
+    assert.deepEqual(await rows.claim([], bytes('new'), async (_, claimed) => claimed), []);
+    const asHolder = await rows.claim(
+      ['a', 'x'].map(bytes),
+      bytes('new'),
+      async (_, claimed) => claimed.map(textOf),
+      { asHolder: true },
+    );
+    assert.deepEqual(asHolder, ['2', undefined]);
+  });
+
+  check('a claim that fails changes nothing, and hinders no other one', async (rows) => {
+    const failure = new Error('of the caller');
+    const claim = rows.claim([bytes('a')], bytes('new'), () => Promise.reject(failure));
+    await assert.rejects(claim, (error) => error === failure);
+    const claimed = await rows.claim([bytes('a')], bytes('new'), async (_, values) => values.map(textOf));
+    assert.deepEqual(claimed, ['new']);
+  });
+
+  check('claims of the same rows: each has them alone', async (rows) => {
+    let inside = 0;
+    const counts = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        rows.claim([bytes('a')], bytes('0'), async (change, [value]) => {
+          if (value === undefined) return 0;
+          assert.equal(++inside, 1);
+          await change.write([put('a', String(Number(textOf(value)) + 1))]);
+          inside--;
+          return 1;
+        }),
+      ),
+    );
+    const done = counts.reduce<number>((sum, count) => sum + count, 0);
+    assert.ok(done >= 1);
+    assert.equal(textOf(await rows.get(bytes('a'))), String(done));
+  });
+
+  check('rows that a change holds are claimed by their holder, and by others after it', async (rows) => {
+    await rows.write([put('a', '1'), put('b', '1')]);
+    const claim = (asHolder: boolean): Promise<(string | undefined)[]> =>
+      rows.claim(['a', 'b'].map(bytes), bytes('0'), async (_, values) => values.map(textOf), { asHolder });
+    const early: Promise<(string | undefined)[]>[] = [];
+    await rows.exclusive(async (change) => {
+      assert.deepEqual((await change.hold(['x', 'a'].map(bytes))).map(textOf), [undefined, '1']);
+      assert.deepEqual(await change.hold([]), []);
+      early.push(claim(false), claim(true));
+      // Shared rows: neither waits for the change. Others: both do.
+      if (rows.isShared) await Promise.all(early);
+      await change.write([put('c', '1')]);
+    });
+    const [other, holder] = await Promise.all(early);
+    assert.deepEqual(other, rows.isShared ? [undefined, '1'] : ['1', '1']);
+    assert.deepEqual(holder, ['1', '1']);
+    assert.deepEqual(await claim(false), ['1', '1']);
+  });
+
+  check('the time never runs backwards, in changes neither', async (rows) => {
+    const before = await rows.time();
+    const within = await rows.exclusive((change) => change.time());
+    const after = await rows.time();
+    assert.ok(Number.isSafeInteger(before) && before > 0, String(before));
+    assert.ok(before <= within && within <= after, `${before} ${within} ${after}`);
+  });
+
   check('flushed and closed rows are there again', async (rows, place) => {
     await rows.write([put('a', '1')], true);
     await rows.flush();

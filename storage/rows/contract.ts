@@ -41,6 +41,11 @@ export interface RowReader {
   pageOfKeys(range: KeyRange, options?: PageOptions): Promise<Uint8Array[]>;
   /** The present rows; of a change in progress, those with what it wrote. */
   snapshot(): Promise<RowsSnapshot>;
+  /**
+   * The time by the clock of the database, milliseconds: one clock for all processes, whatever the clocks of their hosts
+   * say. Only differences have a meaning.
+   */
+  time(): Promise<number>;
 }
 
 /** Reads and writes rows. */
@@ -54,6 +59,20 @@ export interface RowWriter extends RowReader {
   write(changes: Iterable<RowChange>, sync?: boolean): Promise<void>;
   /** Deletes a range. Need not be atomic: a partial deletion must be a valid state. */
   clear(range: KeyRange): Promise<void>;
+}
+
+/** A change in progress. */
+export interface RowTransaction extends RowWriter {
+  /** Reads rows, like `getMany`, and keeps others from a {@link Rows.claim} of them until the change ends. */
+  hold(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
+}
+
+export interface ClaimOptions {
+  /**
+   * The caller has what the rows stand for already: the claim waits for other claims of them, and does not mind that
+   * a change holds them. Rows that do not exist are left out. Default false: rows that another has are left out.
+   */
+  readonly asHolder?: boolean;
 }
 
 /** The kind of a store. */
@@ -91,9 +110,9 @@ export interface Rows extends RowWriter, AsyncDisposable {
    * Runs a change, of which only one runs at a time, in all processes. If {@link isShared}, all that it writes is one
    * transaction: it is written when `work` has resolved, and none of it if `work` fails.
    *
-   * The caller of a database that is not shared runs one change at a time itself.
+   * In a database that is not shared, `write` and `clear` outside of it do not wait for it.
    */
-  exclusive<T>(work: (rows: RowWriter) => Promise<T>, options?: ExclusiveOptions): Promise<T>;
+  exclusive<T>(work: (rows: RowTransaction) => Promise<T>, options?: ExclusiveOptions): Promise<T>;
   /**
    * A secret of the store that is not among its rows, the same for all processes: the first one that is given stays.
    * Undefined for a database whose directory may have files beside it.
@@ -101,6 +120,19 @@ export interface Rows extends RowWriter, AsyncDisposable {
    * @param replace whether this one takes the place of the present one
    */
   secret?(secret: Uint8Array, replace?: boolean): Promise<Uint8Array>;
+  /**
+   * Runs a short change of rows that only one claim at a time may have. If {@link isShared}, it is a transaction of its
+   * own, which does not wait for an {@link exclusive} change.
+   *
+   * @param initial the value of rows that do not exist
+   * @param work receives the values of the claimed rows, in the order of the keys; undefined: another has the row
+   */
+  claim<T>(
+    keys: readonly Uint8Array[],
+    initial: Uint8Array,
+    work: (rows: RowTransaction, values: readonly (Uint8Array | undefined)[]) => Promise<T>,
+    options?: ClaimOptions,
+  ): Promise<T>;
   /**
    * After a failed write: makes the database usable again. Writes do so themselves; a caller with state of its
    * own calls it before it reads that state. Reads continue meanwhile.

@@ -6,6 +6,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  * the rows of a document, whatever their table, are written in one atomic batch.
  *
  *     00 name                              schema and counters            both
+ *     k  name                              Lease (leases/leases.ts)       both
  *     S  update-time u64 BE, url           Summary                        gatherer
  *     N  content time u64 BE, url          the object's bytes (summaries/summary-rows.ts)
  *     s  number of the change u64 BE, url  SummarySequence
@@ -43,6 +44,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  */
 export const TABLE = {
   system: 0x00,
+  leases: 0x6b,
   summaries: 0x53,
   summaryContents: 0x4e,
   sequences: 0x73,
@@ -102,7 +104,8 @@ export function prefixRange<K>(keys: KeyCodec<K>, key: K): KeyRange {
   const gte = keys.encode(key);
   let end = gte.length;
   while (end > 1 && gte[end - 1] === 0xff) end--;
-  const lt = gte.slice(0, end);
+  // The `slice` of a Buffer would be the same memory.
+  const lt = Uint8Array.from(gte.subarray(0, end));
   lt[end - 1]! += 1;
   return { gte, lt };
 }

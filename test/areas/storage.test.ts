@@ -3,6 +3,8 @@
 import '../storage/collect-garbage.test.js';
 import '../storage/blobs/blobs.test.js';
 import '../storage/rows/level-rows.test.js';
+import '../storage/leases/level-leases.test.js';
+import '../storage/leases/lease-keeper.test.js';
 import '../storage/level/log-file.test.js';
 import '../storage/level/no-empty-values.test.js';
 import '../storage/level/read-write-lock.test.js';
