@@ -84,13 +84,17 @@ t.test('two words that an object spells as one count as both, but do not match',
 t.test('a title that is the query after the name of what the objects are about', async (t) => {
   const english = `the and of ${FILLER}`;
   const about = `acme ${english}`;
+  const others = (count: number, body: string) =>
+    Array.from({ length: count }, (_, i) => ({ Title: `Other ${i}`, Body: body }));
   await using fixture = await fixtureOf(
     { Title: 'Check the glossary of acme', Body: `${about} glossary glossary` },
     { Title: 'acmeglossary(7)', Body: `${about} a glossary of terms` },
     { Title: 'theglossary', Body: `${about} the glossary` },
-    { Title: 'rareglossary', Body: `${about} rare glossary` },
+    { Title: 'betaglossary', Body: `${about} glossary` },
     { Title: 'Text', Body: `${about} glossary acmeterms acme acme` },
-    { Title: 'Elsewhere', Body: english },
+    ...others(12, `${about} beta`),
+    ...others(2, `${about} rare`),
+    ...others(1, english),
   );
   const [first] = await titlesFor(fixture, 'glossary');
   t.equal(first, 'acmeglossary(7)');

@@ -14,8 +14,9 @@ const LANGUAGE_SHARE = 20;
 /** The words that {@link FormFinder} looks for after a name, and the names: letters of them at least. */
 const MIN_NAMED = 4;
 const MIN_NAME = 2;
-/** A word is the name of what the objects are about if at least one of so many has it. */
-const NAME_SHARE = 2;
+/** A word is the name of what the objects are about if at least this share of them has it, of so many objects or more. */
+const NAME_SHARE = 0.9;
+const MIN_OBJECTS = 20;
 /** Words of titles that end like a word; with more, it is looked for after no name. */
 const MAX_ENDING = 200;
 /** Words with a name that are forms, and texts that are known as names or as none. */
@@ -28,7 +29,7 @@ const CACHE_BYTES = 1 << 20;
 export interface WordReading {
   /**
    * Other words of the index that are forms of it, the shortest first; before them, words of titles that are it
-   * after the name of what the objects are about: `gitglossary` where most objects have `git`.
+   * after the name of what the objects are about: `gitglossary` where nearly all objects have `git`.
    */
   readonly forms: readonly string[];
   /** How many of them are the word after a name. */
@@ -55,7 +56,7 @@ export interface FormSources {
 interface Collection {
   readonly objects: number;
   readonly languages: readonly string[];
-  /** Beginnings of words, and whether at least half of the objects have them as words. */
+  /** Beginnings of words, and whether nearly all objects have them as words. */
   readonly names: Map<string, boolean>;
 }
 
@@ -108,7 +109,7 @@ export class FormFinder {
 
   /** Words of titles that are a word after a name. */
   async #withName(word: string, collection: Collection, slice: TimeSlice): Promise<string[]> {
-    if (word.length < MIN_NAMED) return [];
+    if (word.length < MIN_NAMED || collection.objects < MIN_OBJECTS) return [];
     const named: string[] = [];
     for (const term of await this.#sources.endingTitleWords(word, MAX_ENDING, slice))
       if (await this.#isName(term.slice(0, -word.length), collection, slice)) named.push(term);
@@ -119,7 +120,7 @@ export class FormFinder {
     if (text.length < MIN_NAME || !/^\p{L}+$/u.test(text) || isStopWord(text, languages)) return false;
     const known = names.get(text);
     if (known !== undefined) return known;
-    const least = Math.ceil(objects / NAME_SHARE);
+    const least = Math.ceil(objects * NAME_SHARE);
     const isName = (await this.#sources.countWithAll([text], least, slice)) >= least;
     if (names.size >= MAX_NAMES) names.clear();
     names.set(text, isName);

@@ -37,9 +37,12 @@ export class IndexWords implements FormSources {
 
   async endingTitleWords(text: string, limit: number, slice: TimeSlice): Promise<readonly string[]> {
     const words: string[] = [];
-    for (const term of await this.#vocabulary.endingWith(text, limit, slice))
+    for (const term of await this.#vocabulary.endingWith(text, limit, slice)) {
       if (term !== text && (await this.#postings.countOf(`{title} : "${term}"`, 1, slice)) > 0)
         words.push(term);
+      const pause = slice.yield();
+      if (pause !== undefined) await pause;
+    }
     return words;
   }
 
