@@ -89,6 +89,7 @@ export type {
 } from './level/level.js';
 export type { OpenDatabaseOptions } from './level/open-database.js';
 export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
+export { hasStore, placeOf, setStoreUrl } from './place/store-url.js';
 export type { TombstoneRecord } from './records/records.js';
 export {
   type DocumentLink,

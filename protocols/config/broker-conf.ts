@@ -4,6 +4,7 @@ import { ConfigError } from '../errors.js';
 import { parseAddressRange } from './addresses.js';
 import {
   baseNameOf,
+  databaseUrl,
   directoryOf,
   INT_MAX,
   integer,
@@ -57,15 +58,6 @@ const nodeUrls = parsed((value) => {
   }
   return nodes;
 }).meta({ syntax: 'words' });
-
-/** The URL of a database, without its password, which is shown in no configuration. */
-const databaseUrl = parsed((value) => {
-  if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(value))
-    throw new ValueError('must be postgres://USER@HOST[:PORT][,HOST...]/DATABASE');
-  if (/^[^/]*\/\/[^/@]*:[^/]*@/.test(value))
-    throw new ValueError('must have no password: the variable PGPASSWORD or the file ~/.pgpass has it');
-  return value;
-}).meta({ syntax: 'text' });
 
 /** Addresses and ranges such as `10.0.0.0/8`. */
 const addressRanges = parsed((value) => {

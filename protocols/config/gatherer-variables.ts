@@ -5,6 +5,7 @@ import { canonicalUrl, withoutUserInfo } from '../urls/index.js';
 import { parseEssenceOptions } from './essence-options.js';
 import { DEFAULT_DELAY } from './root-node-defaults.js';
 import {
+  databaseUrl,
   delay,
   hostAndPort,
   integer,
@@ -243,6 +244,12 @@ const schema = z.object({
     title: 'Secrets-File',
     syntax: 'file',
     description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-185)',
+  }),
+  storeUrl: databaseUrl.optional().meta({
+    title: 'Store-URL',
+    syntax: 'URL',
+    description:
+      'postgres:// URL of a database that keeps the store; default the directory `working` of Data-Directory (G-187)',
   }),
 });
 

@@ -169,3 +169,19 @@ export function baseNameOf(path: string): string {
   const trimmed = path.replace(/\/+$/, '');
   return trimmed.slice(trimmed.lastIndexOf('/') + 1);
 }
+
+/** The URL of a database, without its password, which is shown in no configuration. */
+export const databaseUrl = parsed(requireDatabaseUrl).meta({ syntax: 'text' });
+
+/**
+ * Returns the URL of a database.
+ *
+ * @throws ValueError, which does not repeat the URL
+ */
+export function requireDatabaseUrl(value: string): string {
+  if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(value))
+    throw new ValueError('must be postgres://USER@HOST[:PORT][,HOST...]/DATABASE');
+  if (/^[^/]*\/\/[^/@]*:[^/]*@/.test(value))
+    throw new ValueError('must have no password: the variable PGPASSWORD or the file ~/.pgpass has it');
+  return value;
+}

@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
-import { ifPresent } from '../../storage/files/exists.js';
+import { exists, ifPresent } from '../../storage/files/exists.js';
 import { createDirectory, makeDirectory } from '../../storage/files/make-directory.js';
 import { openRegular, readRegular } from '../../storage/files/regular-file.js';
-import { GathererStore, isStoreInUse } from '../../storage/index.js';
+import { GathererStore, isStoreInUse, placeOf } from '../../storage/index.js';
 import { saveComponents } from './component-state.js';
 import type { CheckpointInfo } from './control.js';
 
@@ -233,7 +233,8 @@ export interface Restored {
 
 /**
  * CRAWL-17.2.2: copies a checkpoint's store to the Gatherer's working store and saves the state of the other
- * components for the next run. The earlier files are moved to other names. The checkpoint does not change.
+ * components for the next run. The earlier files are moved to other names; what a database has is replaced. The
+ * checkpoint does not change.
  * After a crash the restoration can be repeated.
  *
  * @param gatherer the Gatherer's data directory
@@ -256,7 +257,9 @@ export async function restoreCheckpoint(
   await rm(`${working}.new`, { recursive: true, force: true });
   await createDirectory(`${working}.new`);
   await GathererStore.cloneClosed(join(checkpoint, 'store'), `${working}.new`);
-  await syncTree(`${working}.new`);
+  const place = await placeOf(working);
+  if (place !== working) await GathererStore.restore(`${working}.new`, place);
+  else await syncTree(`${working}.new`);
   await rm(`${seen}.new`, { recursive: true, force: true });
   await copyTree(join(checkpoint, 'seen'), `${seen}.new`);
   if ((await listTree(`${seen}.new`)).length > 0) await syncTree(`${seen}.new`);
@@ -265,7 +268,9 @@ export async function restoreCheckpoint(
   // With milliseconds, so that repeated restorations have different names.
   const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
   const former: string[] = [];
-  for (const directory of [seen, working]) {
+  // A database has the content of the checkpoint by now.
+  if (place !== working) await rm(`${working}.new`, { recursive: true, force: true });
+  for (const directory of place === working ? [seen, working] : [seen]) {
     if (await move(directory, directory + suffix)) former.push(directory + suffix);
     await move(`${directory}.new`, directory);
   }
@@ -276,8 +281,8 @@ export async function restoreCheckpoint(
 
 /** @throws StorageError when a process has the store open */
 async function checkNotInUse(working: string): Promise<void> {
-  const current = await stat(join(working, 'CURRENT')).catch(() => undefined);
-  if (current === undefined) return;
+  // The process that has a store in a database loses the right to write it.
+  if (!(await exists(join(working, 'CURRENT')))) return;
   try {
     const store = await GathererStore.open(working);
     await store.close();

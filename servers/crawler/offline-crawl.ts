@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { exists } from '../../storage/files/exists.js';
-import { GathererStore } from '../../storage/index.js';
+import { GathererStore, hasStore } from '../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
 import { listCheckpoints } from './checkpoint.js';
 import type { CrawlSnapshot, QueueReport, WaitingReport } from './control.js';
@@ -58,8 +58,8 @@ export class OfflineCrawl implements AsyncDisposable {
    */
   static async open(directory: string): Promise<OfflineCrawl | undefined> {
     const working = join(directory, 'working');
-    if (!(await exists(join(working, 'CURRENT')))) return undefined;
-    return new OfflineCrawl(directory, await GathererStore.open(working, { create: false }));
+    if (!(await hasStore(working))) return undefined;
+    return new OfflineCrawl(directory, await GathererStore.open(working, { create: false, reader: true }));
   }
 
   /** Reads the records of all queues once. */

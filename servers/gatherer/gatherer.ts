@@ -11,6 +11,7 @@ import { ListedDirectory } from '../../storage/files/listed-directory.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/gatherer/store.js';
 import { readLiveFiles } from '../../storage/level/verify/live-files.js';
+import { setStoreUrl } from '../../storage/place/store-url.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import type { CrawlControl } from '../crawler/controller.js';
@@ -215,7 +216,9 @@ export class Gatherer implements AsyncDisposable {
     const logins = boundLogins(config);
     for (const warning of [...warnings, ...logins.warnings]) onProblem(warning);
     // G-81: queues and lists of links contain logins, so other users must not read them.
-    await createDirectory(join(directory, 'working'), 0o700);
+    const working = join(directory, 'working');
+    await createDirectory(working, 0o700);
+    if (config.storeUrl !== undefined) await setStoreUrl(working, config.storeUrl);
     await using resources = new CloseStack();
     const files = resources.use(
       await ListedDirectory.open(
@@ -224,7 +227,7 @@ export class Gatherer implements AsyncDisposable {
         readLiveFiles,
       ),
     );
-    const store = resources.use(await GathererStore.open(join(directory, 'working')));
+    const store = resources.use(await GathererStore.open(working));
     await files.start();
     await repairTimes(store, presentOf(options), onProblem);
     const schemes = ownSchemes(config, options.fetchers);

@@ -44,7 +44,7 @@ const STRICT =
 const SEEN = /^seen\/[^/]+\/(?:log-\d+|run-\d+|runs\.json|seen\.log)$/;
 /** The names that programs of the kit make in them, besides those above. */
 const OWN =
-  /^(?:reserve|Registry)$|^(?:working|store)\/(?:CURRENT|LOCK|SEAL|LENGTHS|LOGIN-KEY|LOG(?:\.old)?|MANIFEST-\d{6,}|\d{6,}\.(?:log|ldb|sst))$|^crawl\/logs\/|^admin\/(?:LOG|LAST-COLLECTION)$/;
+  /^(?:reserve|Registry)$|^(?:working|store)\/(?:CURRENT|LOCK|SEAL|LENGTHS|LOGIN-KEY|STORE-URL|LOG(?:\.old)?|MANIFEST-\d{6,}|\d{6,}\.(?:log|ldb|sst))$|^crawl\/logs\/|^admin\/(?:LOG|LAST-COLLECTION)$/;
 /** The files of an index of the embedded engine; other programs choose their own names. */
 const INDEX_FILE = /\/(?:index\.sqlite|state\.json|SUMS)$/;
 

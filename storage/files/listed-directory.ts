@@ -132,7 +132,8 @@ export class ListedDirectory implements AsyncDisposable {
 
 /** Whether a program has used a directory: logs may be open before its store. */
 async function hasStore(directory: string): Promise<boolean> {
-  for (const store of ['working', 'store']) if (await exists(join(directory, store, 'CURRENT'))) return true;
+  for (const store of ['working/CURRENT', 'working/STORE-URL', 'store/CURRENT'])
+    if (await exists(join(directory, store))) return true;
   return false;
 }
 

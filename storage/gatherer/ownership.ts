@@ -23,6 +23,11 @@ export class Ownership {
     this.#place = place;
   }
 
+  /** Of a process that writes nothing. */
+  static async ofReader(database: Rows): Promise<Ownership> {
+    return new Ownership(Buffer.alloc(0), database.place);
+  }
+
   /** @throws StorageError if the restoration of the store was interrupted */
   static async take(database: Rows): Promise<Ownership> {
     const name = Buffer.from(randomBytes(8).toString('hex'));

@@ -6,6 +6,7 @@ import { LoginSeal } from '../generations/login-seal.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
 import type { LevelOptions } from '../level/level.js';
 import { openRows } from '../place/open-rows.js';
+import { placeOf } from '../place/store-url.js';
 import type { FrontierState, GathererCounters, QueueRecord } from '../records/records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
 import type { RowChange, Rows, RowWriter } from '../rows/contract.js';
@@ -40,7 +41,10 @@ import {
 
 export interface GathererStoreOptions
   extends PublishOptions,
-    Omit<LevelOptions, 'kind' | 'multithreading' | 'upgrade'> {}
+    Omit<LevelOptions, 'kind' | 'multithreading' | 'upgrade'> {
+  /** Reads a store in a database beside its owner. Default false: becomes the owner. */
+  readonly reader?: boolean;
+}
 
 interface PendingBatch {
   readonly content: BatchContent;
@@ -141,18 +145,20 @@ export class GathererStore implements AsyncDisposable {
    * Opens a store, and creates it if the options say so. A database gets this process as its owner: what the former
    * owner writes from now on is refused.
    *
-   * @param place the store's directory, or the URL of a PostgreSQL database
+   * @param directory the store's directory, which may name a database in place of its files, or the URL of a PostgreSQL
+   *   database
    * @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema; or if the
    *   database cannot be reached
    */
-  static async open(place: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
+  static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
+    const place = isDatabaseUrl(directory) ? directory : await placeOf(directory);
     const known = isDatabaseUrl(place) ? undefined : await LoginSeal.read(place);
     const { writeBufferBytes = WRITE_BUFFER_BYTES } = options;
     const database = await openRows(place, { ...options, writeBufferBytes, kind: 'gatherer', upgrade: true });
     try {
       const seal = known ?? (await createSeal(database, place));
-      const ownership = await Ownership.take(database);
-      await dropOldEpochs(database);
+      const ownership = await (options.reader === true ? Ownership.ofReader : Ownership.take)(database);
+      if (options.reader !== true) await dropOldEpochs(database);
       return new GathererStore(
         database,
         ownership,

@@ -44,14 +44,14 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],
 
   // storage/index.ts is the entry point; no component imports it.
-  storage: below('storage', 'records summaries generations gatherer broker level rows blobs leases'),
+  storage: below('storage', 'records summaries generations gatherer broker level rows blobs leases place'),
   'storage/records': [],
   'storage/files': [],
   // What the stores ask of a database; the databases.
   'storage/rows': [],
   'storage/level': ['storage/rows', 'storage/files', 'storage/records'],
   'storage/postgres': ['storage/rows', 'storage/records'],
-  'storage/place': ['storage/level', 'storage/postgres', 'storage/rows'],
+  'storage/place': below('storage', 'level postgres rows files'),
   'storage/leases': ['storage/rows', 'storage/records', 'storage/files'],
   'storage/seen': ['storage/files', 'storage/level', 'storage/rows'],
   'storage/summaries': below('storage', 'rows records files'),

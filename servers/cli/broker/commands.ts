@@ -12,6 +12,7 @@ import {
 } from '../options/connection-options.js';
 import { LOOPBACK, peerAddress, portOption, repeatedOption } from '../options/option-values.js';
 import { PASSWORD_HELP } from '../options/passwords.js';
+import { storeOption } from '../options/store-option.js';
 
 /** The commands of this file by name. */
 export const DEFINITIONS = { broker, 'broker-restart': brokerRestart, dumpregistry, mkbrokerstats, registry };
@@ -61,10 +62,7 @@ function broker(): Command {
     .option('--nocol', 'do not collect at the start (-nocol)', false)
     .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
-    .option(
-      '--store <url>',
-      'keep the objects in a database, which brokers may share: postgres://USER@HOST/DATABASE',
-    )
+    .addOption(storeOption('keep the objects in a database, which brokers may share'))
     .option('--detach', 'run in the background, output to broker.out', false)
     .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
     .option('--json-log', 'log as JSON lines', false)

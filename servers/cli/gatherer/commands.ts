@@ -11,6 +11,7 @@ import {
   secondsOption,
   stopLimitOption,
 } from '../options/option-values.js';
+import { storeOption } from '../options/store-option.js';
 import { EXIT } from '../output/exit.js';
 import { StandardOutput } from '../output/standard-output.js';
 
@@ -77,6 +78,7 @@ function gatherer(): Command {
       .option('--debug-all', 'show all debugging messages, keep temporary files (-debug)', false)
       .addOption(new Option('--in-background', 'run by --background').hideHelp().default(false))
       .option('--data <directory>', 'directory of the database (default: Data-Directory)')
+      .addOption(storeOption('keep the store in a database (default: Store-URL, or files)'))
       .option('--no-daemon', 'do not start gatherd')
       .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
       .option('--only <url...>', 'gather these URLs and nothing else')

@@ -23,6 +23,7 @@ import { Monitor } from '../../../monitor/monitor.js';
 import { writeExportFiles } from '../../db/export-files.js';
 import type { MonitorOption } from '../../options/connection-options.js';
 import { LOOPBACK } from '../../options/option-values.js';
+import { storeUrlOf } from '../../options/store-option.js';
 import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import {
@@ -37,6 +38,7 @@ import { GatherProgress, gatheredText } from '../gather-progress.js';
 interface GathererCliOptions extends MonitorOption {
   readonly force: boolean;
   readonly data?: string;
+  readonly store?: string;
   readonly daemon: boolean;
   readonly host: string;
   readonly json: boolean;
@@ -157,6 +159,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     // The scripts must use the same database as this command line.
     gathererOptions: [
       ...(options.data === undefined ? [] : ['--data', config.dataDirectory]),
+      ...(options.store === undefined ? [] : ['--store', options.store]),
       ...(options.host === LOOPBACK ? [] : ['--host', options.host]),
     ],
     host: options.host,
@@ -205,6 +208,7 @@ function readConfiguration(
     ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
     topDirectory: resolve(config.topDirectory),
     dataDirectory: resolve(options.data ?? config.dataDirectory),
+    storeUrl: options.store === undefined ? config.storeUrl : storeUrlOf(options.store),
     logFile: resolve(config.logFile),
     errorlogFile: resolve(config.errorlogFile),
   };

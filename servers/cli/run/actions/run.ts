@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { UsageError } from '../../../../protocols/errors.js';
 import type { PublishedReferences } from '../../../../storage/references/builder.js';
 import { AllInOne, type CycleReport, type LogName } from '../../../all-in-one/all-in-one.js';
 import { DocumentsServer } from '../../../all-in-one/documents-server.js';
@@ -22,6 +23,7 @@ import {
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
+import { storeUrlOf } from '../../options/store-option.js';
 import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
@@ -35,6 +37,7 @@ export interface RunOptions
     PublicOptions,
     RootLimitOptions {
   readonly data: string;
+  readonly store?: string;
   readonly host: string;
   readonly gatherdPort?: number;
   readonly brokerPort: number;
@@ -57,6 +60,11 @@ export async function run(
   options: RunOptions,
   commands: readonly CommandEntry[],
 ): Promise<number> {
+  const store = options.store === undefined ? undefined : storeUrlOf(options.store);
+  if (store?.includes('schema=') === true)
+    throw new UsageError(
+      '--store: the gatherer and the broker have a schema each, so the URL must not name one',
+    );
   await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
   const { every } = options;
   const refreshRate = every === undefined ? undefined : Math.ceil(every);
@@ -88,11 +96,14 @@ export async function run(
     brokerPort: options.brokerPort,
     webPort: options.webPort,
     referencesPort: options.referencesPort,
-    config,
+    config: store === undefined ? config : { ...config, storeUrl: store },
     connections: connectionLimits(options),
     graceMs: stopTimes(options).graceMs,
     tls: certificateFiles(options),
-    brokerSettings: publicSettings(options),
+    brokerSettings: {
+      ...publicSettings(options),
+      ...(store === undefined ? {} : { 'Store-URL': store }),
+    },
     monitor: options.monitor,
     addressOf: (url) => files?.addressOf(url),
     gatherer: {
