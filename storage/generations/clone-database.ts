@@ -1,16 +1,8 @@
 // Copies a LevelDB directory by hard links to its tables, which never change.
-import {
-  access,
-  copyFile,
-  constants as fsConstants,
-  link,
-  mkdir,
-  readdir,
-  stat,
-  symlink,
-} from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { StorageError } from '../../protocols/errors.js';
+import { linkOrCopy } from '../files/link-or-copy.js';
 import { readRegular } from '../files/regular-file.js';
 import { readManifest } from '../level/verify/manifest.js';
 
@@ -21,9 +13,6 @@ export const IMMUTABLE = /\.(?:ldb|sst)$/;
  * out.
  */
 const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log|SEAL)$/;
-
-/** Error codes of a file system that cannot link a file: another file system, or one without hard links. */
-const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
  * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must
@@ -51,8 +40,7 @@ export async function cloneDatabase(
     if (COPIED.test(name)) await copyFile(from, to);
     else if (!IMMUTABLE.test(name)) continue;
     else if (links === 'symbolic') await symlink(from, to);
-    else if (await linkFile(from, to)) continue;
-    else await copyFile(from, to, fsConstants.COPYFILE_FICLONE);
+    else await linkOrCopy(from, to);
   }
   // If `source` was renamed while its names were read, some are missing without an error.
   await access(source);
@@ -77,15 +65,4 @@ async function wholeTables(directory: string): Promise<(name: string) => boolean
 export async function makeCloneDirectory(source: string, target: string): Promise<void> {
   const { mode } = await stat(source);
   await mkdir(target, { mode: mode & 0o777 });
-}
-
-/** Returns false if the file system cannot link this pair of names. */
-async function linkFile(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (LINK_UNSUPPORTED.has(errorCode(error) ?? '')) return false;
-    throw error;
-  }
 }

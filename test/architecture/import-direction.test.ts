@@ -63,6 +63,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/databases': ['storage/gatherer', 'storage/generations', 'storage/summaries', 'storage/files'],
   'storage/check': below('storage', 'broker gatherer generations summaries level rows files records'),
   'storage/blobs': ['storage/files'],
+  'storage/publishing': below('storage', 'blobs generations files'),
   'storage/backup': ['storage/files'],
   'storage/original-registry': below('storage', 'broker level files records'),
 
