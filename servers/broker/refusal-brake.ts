@@ -1,15 +1,15 @@
-// Slows clients whose messages are refused again and again.
+// Slows clients whose messages are refused, or left without their answers, again and again.
 import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import { type Clock, pauseFor } from '../../protocols/clock.js';
 import { RecentWork } from '../../protocols/fair-queue.js';
-import { addressGroup } from '../host/index.js';
+import { addressGroup, isProxyAddress } from '../host/index.js';
 
 /** Options of a {@link RefusalBrake}. */
 export interface RefusalBrakeOptions {
-  /** Milliseconds for which a refusal is held back at most, default 1000; 0 holds none. */
+  /** Milliseconds for which a refusal, or a session, is held back at most, default 1000; 0 holds none. */
   readonly maxHoldMs?: number | undefined;
-  /** Refusals that are held at once; further ones are sent immediately. Default 128. */
+  /** Refusals and sessions that are held at once; further ones go on immediately. Default 128. */
   readonly maxHeld?: number | undefined;
   /** Default: that of this process. */
   readonly clock?: Clock | undefined;
@@ -39,13 +39,15 @@ interface Sender {
  * Holds refusals back: a connection whose message is refused costs its client nothing, so that clients that connect
  * again at once would have most of the thread. An address that was refused several times in the last seconds waits for
  * its next refusal, longer each time, while other addresses are served. Nothing else waits: neither its answers nor
- * the refusals of others.
+ * the refusals of others. A request whose client does not wait for the answer counts as a refusal; since that has none
+ * to hold back, the next session of its address begins later.
  */
 export class RefusalBrake {
   readonly #maxHoldMs: number;
   readonly #maxHeld: number;
   readonly #clock: Clock;
   readonly #refusals = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
+  readonly #abandoned = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
   /** The last address that sent a message, and the last other one. */
   #latest: Sender | undefined;
   #other: Sender | undefined;
@@ -61,7 +63,7 @@ export class RefusalBrake {
     this.#clock = clock;
   }
 
-  /** Refusals that are held now. */
+  /** Refusals and sessions that are held now. */
   get held(): number {
     return this.#held;
   }
@@ -80,11 +82,37 @@ export class RefusalBrake {
    */
   async beforeRefusal(address: string, signal: AbortSignal): Promise<void> {
     const group = addressGroup(address);
+    await this.#hold(group, this.#add(this.#refusals, group), signal);
+  }
+
+  /** A client has gone before the answer to its request was sent. */
+  noteAbandoned(address: string): void {
+    this.#add(this.#abandoned, addressGroup(address));
+  }
+
+  /**
+   * Resolves when a session of the address may begin: immediately, unless its last requests were abandoned.
+   *
+   * @throws the signal's reason, when that is aborted before
+   */
+  async beforeSession(address: string, signal: AbortSignal): Promise<void> {
+    const group = addressGroup(address);
+    const abandoned = this.#abandoned.get(group);
+    if (abandoned !== undefined && !isProxyAddress(address))
+      await this.#hold(group, abandoned.at(this.#clock.now()), signal);
+  }
+
+  #add(counts: LRUCache<string, RecentWork>, group: string): number {
     const now = this.#clock.now();
-    const refusals = this.#refusals.get(group) ?? new RecentWork(HALF_LIFE_MS);
-    this.#refusals.set(group, refusals);
-    refusals.add(1, now);
-    const excess = refusals.at(now) - FREE_REFUSALS;
+    const count = counts.get(group) ?? new RecentWork(HALF_LIFE_MS);
+    counts.set(group, count);
+    count.add(1, now);
+    return count.at(now);
+  }
+
+  async #hold(group: string, count: number, signal: AbortSignal): Promise<void> {
+    const now = this.#clock.now();
+    const excess = count - FREE_REFUSALS;
     if (excess <= 0 || this.#held >= this.#maxHeld || !this.#areOthersServed(group, now)) return;
     const holdMs = Math.min(this.#maxHoldMs, FIRST_HOLD_MS * 2 ** (Math.ceil(excess) - 1));
     if (holdMs <= 0) return;

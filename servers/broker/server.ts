@@ -13,7 +13,6 @@ import {
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
-import { withTimeout } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import {
   addressGroup,
@@ -28,6 +27,7 @@ import { administer } from './admin-commands.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk/object-list.js';
 import { answerBulk } from './bulk/reply.js';
+import { ClientWatch } from './query/client-watch.js';
 import { cutReply, encodeItems, type PageItem, writeSegments } from './query/page-items.js';
 import type { RequestContext } from './query/request-context.js';
 import type { SearchSummary } from './query/search.js';
@@ -55,9 +55,9 @@ export interface BrokerServerOptions extends Omit<HostOptions, 'name' | 'idleTim
   /** Time without output after which the version line is repeated, default 15 000 (BRK-1.5). */
   readonly repeatVersionMs?: number;
   /**
-   * Interval at which a long query finds out whether its client has closed the connection, default 1000. A
-   * client that has ended its direction gets the version line once more: one that is gone resets the
-   * connection, one that still reads ignores the line (BRK-1.5).
+   * Longest interval at which a query finds out whether its client has closed the connection, default 1000 (see
+   * {@link ClientWatch}). A client that has ended its direction gets the version line once more: one that is gone
+   * resets the connection, one that still reads ignores the line (BRK-1.5).
    */
   readonly probeMs?: number;
   /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
@@ -176,11 +176,14 @@ async function serveSession(
   session: BrokerServerSession,
   options: SessionOptions,
 ): Promise<void> {
+  await options.brake?.beforeSession(connection.peer.address, connection.signal);
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
   const event = await readMessage(connection, session, options);
   if (event === undefined) return connection.end();
-  options.brake?.noteMessage(callerOf(connection, options));
+  const caller = callerOf(connection, options);
+  if (caller !== connection.peer.address) connection.share.workFor(caller);
+  options.brake?.noteMessage(caller);
   if (event.kind === 'error') {
     await beforeRefusal(connection, options);
     await connection.write(
@@ -200,21 +203,37 @@ async function serveSession(
     return connection.end();
   }
   countMessage(options, message.kind);
+  try {
+    await answer(connection, session, message, event.line, options);
+    // BRK-4.12: the end of the reply is the end of the connection.
+    await connection.end();
+  } finally {
+    if (connection.signal.aborted) options.brake?.noteAbandoned(caller);
+  }
+}
+
+async function answer(
+  connection: HostConnection,
+  session: BrokerServerSession,
+  message: BrokerMessage,
+  line: Uint8Array,
+  options: SessionOptions,
+): Promise<void> {
   switch (message.kind) {
     case 'user':
-      await answerQuery(connection, session, message, event.line, options);
+      await answerQuery(connection, session, message, line, options);
       break;
     case 'bulk': {
       using request = beginRequest(connection, options);
-      await answerBulk(connection, message, messageText(event.line), options.broker, request);
+      const sent = answerBulk(connection, message, messageText(line), options.broker, request);
+      // Its reply has no other version line.
+      await watchOf(connection, undefined, options).during(sent);
       break;
     }
     case 'admin':
       await answerCommand(connection, message, options);
       break;
   }
-  // BRK-4.12: the end of the reply is the end of the connection.
-  await connection.end();
 }
 
 /** The address that a connection is for. */
@@ -236,6 +255,7 @@ async function inTurns<T>(
   share.charge(length * PARSING_COST_MS);
   for (;;) {
     if (!share.mayContinue()) await share.turn(signal);
+    signal.throwIfAborted();
     const step = steps.next();
     if (step.done === true) return step.value;
   }
@@ -356,6 +376,16 @@ function countQuery({ counts }: SessionOptions, end: QueryEnd, started: number, 
   counts.querySeconds += (performance.now() - started) / 1000;
 }
 
+/** @param version the line that may be repeated while the client waits */
+function watchOf(
+  connection: HostConnection,
+  version: Uint8Array | undefined,
+  { broker, clock = monotonicClock, repeatVersionMs = 15_000, probeMs = 1_000 }: SessionOptions,
+): ClientWatch {
+  const isContended = (): boolean => broker.queries.load.running + broker.queries.load.waiting > 1;
+  return new ClientWatch({ connection, clock, version, repeatVersionMs, probeMs, isContended });
+}
+
 /** Sends the pages of a query. Each is searched for after the one before it is sent. */
 async function sendPages(
   connection: HostConnection,
@@ -364,32 +394,22 @@ async function sendPages(
   list: ObjectList | undefined,
   options: SessionOptions,
 ): Promise<SearchSummary> {
-  const { broker, repeatVersionMs = 15_000, probeMs = 1_000, clock = monotonicClock } = options;
+  const { broker } = options;
   const address = callerOf(connection, options);
+  // The other interface has no such line.
+  const watch = watchOf(connection, list === undefined ? session.greeting() : undefined, options);
+  await watch.begin();
   using request = beginRequest(connection, options);
   const pages = broker.queries.search(query, flags, request);
-  let silentSince = clock.now();
-  let hasEnded = false;
   try {
-    for (let next = pages.next(); ; ) {
-      const page = await withTimeout(clock, Math.min(probeMs, repeatVersionMs), next, () => undefined);
-      if (page === undefined) {
-        const endsNow: boolean = connection.pollEnd() && !hasEnded;
-        hasEnded ||= endsNow;
-        // BRK-1.5: the write detects that the client has closed the connection during a long search. The other
-        // interface has no such line.
-        if (list !== undefined || !(endsNow || clock.now() - silentSince >= repeatVersionMs)) continue;
-        await connection.write(session.greeting());
-        silentSince = clock.now();
-        continue;
-      }
+    for (;;) {
+      const page = await watch.during(pages.next());
       if (page.done === true) return page.value;
       if (page.value.some(isRefusal)) await request.beforeRefusal();
       const segments = list?.push(page.value) ?? encodeItems(page.value);
       await writeSegments(connection, segments, request.pages);
       logReturned(broker, address, page.value);
-      silentSince = clock.now();
-      next = pages.next();
+      watch.noteOutput();
     }
   } finally {
     request.abort();

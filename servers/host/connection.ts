@@ -46,6 +46,11 @@ export interface HostConnection {
    * later call.
    */
   pollEnd(): boolean;
+  /**
+   * Expects no more of the peer: from now on what arrives is discarded, so that the end of its direction and a
+   * reset are noticed while the session works. Calls back once the peer has ended its direction.
+   */
+  watchEnd(onEnd: () => void): void;
   /** Sends the buffered bytes and ends our direction. */
   end(): Promise<void>;
   /** Drops the connection immediately. */
@@ -59,7 +64,7 @@ export interface ConnectionLimits extends SendLimits {
   readonly lingerMs: number;
 }
 
-/** Maximum number of bytes discarded while lingering; then the connection is dropped. */
+/** Maximum number of bytes that are discarded; then the connection is dropped. */
 const LINGER_BYTES = 1 << 20;
 
 const NOTHING = new Uint8Array(0);
@@ -117,8 +122,13 @@ export class SocketConnection implements HostConnection {
   #leaving = false;
   #lingering = false;
   #wakeReader: (() => void) | undefined;
+  /** Whether the session expects no more input. */
+  #discards = false;
+  #leaveDiscarding: (() => void) | undefined;
   #writers: Waiter[] = [];
   #written = 0;
+  /** Value of the socket's `bytesRead` above which discarded input ends the connection. */
+  #maxBytesRead = Number.POSITIVE_INFINITY;
   /** Value of `#written` when input last arrived. More has been written since: a greeting, or an answer. */
   #writtenAtInput = 0;
 
@@ -144,7 +154,10 @@ export class SocketConnection implements HostConnection {
       (reason) => this.#fail(new ConnectionError(reason)),
       clock,
     );
-    socket.on('readable', () => this.#wakeReader?.());
+    socket.on('readable', () => {
+      if (this.#wakeReader !== undefined) this.#wakeReader();
+      else if (this.#discards) this.#discardLater();
+    });
     socket.on('end', () => this.#wakeReader?.());
     socket.on('drain', () => this.#resolveWriters());
     socket.on('error', (error) => {
@@ -198,6 +211,12 @@ export class SocketConnection implements HostConnection {
     // A stream is not polled after its end. An empty write sends nothing, and fails after a reset.
     else if (!socket.writableEnded && socket.writableLength === 0) socket.write(NOTHING);
     return socket.readableEnded;
+  }
+
+  watchEnd(onEnd: () => void): void {
+    this.#discardInput();
+    if (this.#socket.readableEnded) onEnd();
+    else this.#socket.once('end', onEnd);
   }
 
   async end(): Promise<void> {
@@ -262,24 +281,9 @@ export class SocketConnection implements HostConnection {
     if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
       this.#lingering = true;
       const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
-      const until = socket.bytesRead + LINGER_BYTES;
-      // The stream stops reading when its buffer is full: in each turn of the session one buffer is discarded.
-      let leaveTurn: (() => void) | undefined;
-      const discard = () => {
-        leaveTurn = undefined;
-        for (let chunk = this.#read(); chunk !== null; chunk = this.#read()) {
-          chargeStep(this.share, chunk.length);
-          if (socket.bytesRead > until) socket.destroy();
-        }
-      };
-      const discardLater = () => {
-        leaveTurn ??= this.share.whenTurn(discard);
-      };
       socket.on('end', () => socket.destroy());
-      socket.on('readable', discardLater);
-      discard();
+      this.#discardInput();
       await this.closed;
-      leaveTurn?.();
       cancelTimer();
     }
     socket.destroy();
@@ -298,6 +302,29 @@ export class SocketConnection implements HostConnection {
       if (socket.readableEnded || this.#stopping) return undefined;
       if (socket.destroyed) throw this.#closeReason();
       await this.#waitForInput();
+    }
+  }
+
+  /** From now on, what arrives is discarded. A peer that sends too much of it is dropped. */
+  #discardInput(): void {
+    this.#discards = true;
+    this.#maxBytesRead = this.#socket.bytesRead + LINGER_BYTES;
+    this.#discard();
+  }
+
+  /** The stream stops reading when its buffer is full: in each turn of the session one buffer is discarded. */
+  #discardLater(): void {
+    this.#leaveDiscarding ??= this.share.whenTurn(() => {
+      this.#leaveDiscarding = undefined;
+      this.#discard();
+    });
+  }
+
+  #discard(): void {
+    const socket = this.#socket;
+    for (let chunk = this.#read(); chunk !== null; chunk = this.#read()) {
+      chargeStep(this.share, chunk.length);
+      if (socket.bytesRead > this.#maxBytesRead) socket.destroy();
     }
   }
 
@@ -363,6 +390,7 @@ export class SocketConnection implements HostConnection {
 
   #handleClose(): void {
     this.#sendWatch.close();
+    this.#leaveDiscarding?.();
     this.#slot?.release();
     const error = this.#closeReason();
     this.#goneController.abort(error);
@@ -377,13 +405,23 @@ export class SocketConnection implements HostConnection {
   }
 }
 
-/** Runs one session: closes the connection when the handler returns, drops it when the handler throws. */
+/** The cost of accepting and closing a connection, in milliseconds of processor time. */
+const CONNECTION_COST_MS = 0.2;
+
+/**
+ * Runs one session: closes the connection when the handler returns, drops it when the handler throws. It begins in its
+ * turn, and pays for its connection: the system accepts connections for as long as they arrive, and clients that are
+ * greeted at once, leave and come back would let it do nothing else.
+ */
 export async function runSession(
   connection: SocketConnection,
   handler: (connection: HostConnection) => Promise<void>,
 ): Promise<void> {
   const { log } = connection;
   try {
+    const { share } = connection;
+    share.charge(CONNECTION_COST_MS);
+    if (!share.mayContinue()) await share.turn(connection.signal);
     await handler(connection);
     await connection.finish();
   } catch (error) {

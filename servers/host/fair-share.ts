@@ -34,8 +34,16 @@ const SELECTIONS_PER_OLDEST = 8;
 /** Addresses whose work is counted; the one that has been quiet longest is forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
+/** Addresses that have worked about as much, in milliseconds, take turns. */
+const SAME_WORK_MS = 1;
+
 /** The addresses of this machine from which proxies connect for all their clients. Others of loopback are chosen. */
 const PROXY_GROUPS: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
+
+/** Whether clients of many addresses may connect from this one: they are not counted together. */
+export function isProxyAddress(address: string): boolean {
+  return PROXY_GROUPS.has(addressGroup(address));
+}
 
 /** A session that waits for its turn. */
 interface WaitingSession {
@@ -85,11 +93,16 @@ export class FairShare {
    *   those of 127.0.0.1 and ::1, from where proxies connect
    */
   join(address?: string): SessionShare {
+    return new SessionShare(this, this.workOf(address));
+  }
+
+  /** The work of an address; undefined if its sessions are not counted together. @internal */
+  workOf(address: string | undefined): RecentWork | undefined {
     const group = address === undefined ? undefined : addressGroup(address);
-    if (group === undefined || PROXY_GROUPS.has(group)) return new SessionShare(this, undefined);
+    if (group === undefined || PROXY_GROUPS.has(group)) return undefined;
     const known = this.#addresses.get(group) ?? new RecentWork(HALF_LIFE_MS);
     this.#addresses.set(group, known);
-    return new SessionShare(this, known);
+    return known;
   }
 
   /** Whether a session may continue in this turn, whose slice counts `factor` times. @internal */
@@ -138,7 +151,9 @@ export class FairShare {
 
   #next(): WaitingSession | undefined {
     this.#selections += 1;
-    return this.#queue.take(this.#selections % SELECTIONS_PER_OLDEST === 0 ? 'oldest' : 'level')?.item;
+    if (this.#selections % SELECTIONS_PER_OLDEST === 0) return this.#queue.take('oldest')?.item;
+    const now = this.now();
+    return this.#queue.take('level', (work) => Math.floor(work.at(now) / SAME_WORK_MS))?.item;
   }
 }
 
@@ -157,7 +172,7 @@ function classOf(milliseconds: number): number {
 /** The share of one session. */
 export class SessionShare {
   readonly #owner: FairShare;
-  readonly #address: RecentWork | undefined;
+  #address: RecentWork | undefined;
   readonly #own = new RecentWork(HALF_LIFE_MS);
 
   constructor(owner: FairShare, address: RecentWork | undefined) {
@@ -201,6 +216,11 @@ export class SessionShare {
    */
   whenTurn(resume: () => void): () => void {
     return this.#owner.wait(this, resume, true);
+  }
+
+  /** From now on the session works for another address than that of its peer, such as for one behind a proxy. */
+  workFor(address: string): void {
+    this.#address = this.#owner.workOf(address);
   }
 
   /** Counts work of the session, in milliseconds of processor time. */

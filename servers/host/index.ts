@@ -18,7 +18,7 @@ export {
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export type { FairShareOptions } from './fair-share.js';
-export { FairShare, type SessionShare } from './fair-share.js';
+export { FairShare, isProxyAddress, type SessionShare } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
 export type { LineFileOptions } from './line-writer.js';
 export { type Listen, Listener, type ListenerOptions, type ListenRequest, listenTcp } from './listener.js';

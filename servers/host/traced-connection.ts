@@ -36,6 +36,7 @@ export function traceConnection(
       return connection.deliver(bytes);
     },
     pollEnd: () => connection.pollEnd(),
+    watchEnd: (onEnd) => connection.watchEnd(onEnd),
     end: () => connection.end(),
     destroy: () => connection.destroy(),
   };

@@ -9,6 +9,7 @@ import '../servers/broker/admin/request-log.test.js';
 import '../servers/broker/long-words.test.js';
 import '../servers/broker/message-steps.test.js';
 import '../servers/broker/page-steps.test.js';
+import '../servers/broker/gone-clients.test.js';
 import '../servers/broker/refusals.test.js';
 import '../servers/broker/server.test.js';
 import '../servers/broker/web/web.test.js';

@@ -166,6 +166,8 @@ class BreakingConnection implements HostConnection {
     return false;
   }
 
+  watchEnd(): void {}
+
   async end(): Promise<void> {
     await this.#await();
     this.ended = true;

@@ -24,6 +24,7 @@ function dial({ text, leave }: Dialed, port: number, localAddress: string): Prom
     socket.on('close', () => resolve());
     socket.on('data', () => {
       if (leave === 'greeted') socket.destroy();
+      if (leave === 'reset') socket.resetAndDestroy();
     });
     socket.on('connect', () => {
       if (text !== '') socket.write(text);
@@ -43,6 +44,19 @@ function request(path: string, port: number, localAddress: string): Promise<void
   });
 }
 
+/** Sends requests in one piece, and drops the connection. */
+function requestAndGo(path: string, times: number, port: number, localAddress: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: HOST, localAddress });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.on('connect', () => {
+      const text = `GET ${path} HTTP/1.1\r\nHost: ${HOST}:${port}\r\n\r\n`;
+      socket.write(text.repeat(times), () => socket.destroy());
+    });
+  });
+}
+
 let generation = 0;
 
 async function flood({ kind, port, web, clients, many }: FairnessFlood, client: number): Promise<void> {
@@ -50,8 +64,12 @@ async function flood({ kind, port, web, clients, many }: FairnessFlood, client: 
   const address = `127.0.0.${many ? client + 2 : 2}`;
   for (let n = client; generation === mine && kind !== undefined; n += clients) {
     const numbered = (text: string) => text.replaceAll('@', String(n));
-    if ('path' in kind) await request(numbered(kind.path), web, address);
-    else await dial({ ...kind, text: numbered(kind.text) }, port, address);
+    if ('path' in kind) {
+      const path = numbered(kind.path);
+      await (kind.leave === undefined
+        ? request(path, web, address)
+        : requestAndGo(path, kind.leave, web, address));
+    } else await dial({ ...kind, text: numbered(kind.text) }, port, address);
   }
 }
 

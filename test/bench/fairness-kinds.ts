@@ -5,11 +5,11 @@ import { wordOf } from '../attacks/broker-process.js';
 export type FairnessKind =
   /**
    * Connects to the Broker's port and sends a text. It stays until the server closes, unless `leave` is set: `connected`
-   * and `greeted` drop the connection then, `sent` ends its direction after the text.
+   * and `greeted` drop the connection then, `reset` resets it when it is greeted, `sent` ends its direction after the text.
    */
-  | { readonly text: string; readonly leave?: 'connected' | 'greeted' | 'sent' }
-  /** Requests a page over a connection of its own. */
-  | { readonly path: string };
+  | { readonly text: string; readonly leave?: 'connected' | 'greeted' | 'reset' | 'sent' }
+  /** Requests a page over a connection of its own; with `leave` so many times, and drops the connection then. */
+  | { readonly path: string; readonly leave?: number };
 
 const many = (count: number, part: (i: number) => string, separator: string) =>
   Array.from({ length: count }, (_, i) => part(i)).join(separator);
@@ -87,6 +87,14 @@ export const FAIRNESS_KINDS: Readonly<Record<string, FairnessKind>> = {
   'short: half a message': { text: '#USER', leave: 'sent' },
   'short: blank lines': { text: '\n\n\n\n', leave: 'sent' },
   'short: asked and gone': { text: `#USER #END ${wordOf(1)}\n`, leave: 'greeted' },
+  'short: asked and gone before the greeting': { text: `#USER #END ${wordOf(1)}\n`, leave: 'connected' },
+  'short: asked and reset': { text: `#USER #END ${wordOf(1)}\n`, leave: 'reset' },
+  'short: asked more and gone': {
+    text: `#USER #END ${wordOf(1)}\n${'more\n'.repeat(2000)}`,
+    leave: 'greeted',
+  },
+  'short: asked for an expression and gone': { ...user(SLOW_EXPRESSION), leave: 'greeted' },
+  'short: transfer and gone': { text: `#BULK #since 0 #END ${wordOf(1)}\n`, leave: 'greeted' },
   'short: refused and gone': { text: '#USER #END (\n', leave: 'greeted' },
 
   'page: the form': { path: '/' },
@@ -105,6 +113,10 @@ export const FAIRNESS_KINDS: Readonly<Record<string, FairnessKind>> = {
   'page: spelling errors': page(`${wordOf(2000)}xx ${wordOf(1)}`, '&errorflag=3&opaqueflag=on&descflag=on'),
   'page: newest first': page(wordOf(1), '&sort=by-date'),
   'page: not found': { path: '/nothing@' },
+  'page: asked and gone': { ...page(wordOf(1)), leave: 1 },
+  'page: everything 20 times and gone': { ...page('not zzz@x'), leave: 20 },
+  'JSON: everything and gone': { ...page('not zzz@x', '&format=json'), leave: 1 },
+  'page: suggestions': { path: `/Harvest/suggestions?query=${wordOf(1).slice(0, 2)}@` },
   'JSON: a frequent word': page(wordOf(1), '&format=json'),
   'JSON: rare and frequent words': page(RARE_AND_FREQUENT, '&format=json'),
   'JSON: 12 words': page(many(12, wordOf, ' '), '&format=json'),

@@ -1,5 +1,6 @@
 // The slots of `Max-Queries`, which queries hold and give away while others need them.
-import { FairQueue } from '../../../protocols/fair-queue.js';
+import { LRUCache } from 'lru-cache';
+import { FairQueue, RecentWork, type TurnRule } from '../../../protocols/fair-queue.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { PauseSwitch } from '../../../storage/indexers/index.js';
 
@@ -45,13 +46,23 @@ const SHORT_TURN_MS = 4;
 /** Every such slot goes to a query that has had its turn, so that a stream of new ones does not stop it. */
 const GRANTS_PER_LONG = 4;
 
+/** Every such slot goes to the query that has waited longest, whatever its client has had. */
+const GRANTS_PER_OLDEST = 16;
+
+/** The work of a client counts half after this many milliseconds, whether its queries have ended or it has gone. */
+const HALF_LIFE_MS = 5_000;
+
+/** Clients whose work is remembered; the one that has been quiet longest is forgotten first. */
+const MAX_CLIENTS = 10_000;
+
 /** Levels of the requests that wait: of queries that have not used a short turn yet, and of the others. */
 const [CHEAP, LONG] = [0, 1];
 
 /**
  * BRK-7.3 `Max-Queries`: limits the number of concurrent queries. A slot is held while a page of results is
- * computed, not while the client reads it. Waiting clients take turns, whatever the number of their requests;
- * the requests of one client keep their order. One client holds three quarters of the slots at most. While
+ * computed, not while the client reads it. The next slot is that of the client whose queries have had least of
+ * them lately, whatever their number, and also if all that it asked before is over or was left by it; the requests
+ * of one client keep their order. One client holds three quarters of the slots at most. While
  * others wait, a query that can pause gives its slot away after a short turn and waits for its next one after
  * the queries that have used less: a cheap query waits for one turn of expensive ones, not for their end.
  */
@@ -63,6 +74,8 @@ export class QuerySlots {
   readonly #holders = new Set<Holder>();
   /** Slots in use, by client. */
   readonly #held = new Map<unknown, number>();
+  /** What each client has had, in milliseconds of one slot. */
+  readonly #work = new LRUCache<string, RecentWork>({ max: MAX_CLIENTS });
   #grants = 0;
   #recallTimer: NodeJS.Timeout | undefined;
   #isRecalling = false;
@@ -120,17 +133,39 @@ export class QuerySlots {
   #release(holder: Holder): void {
     if (!this.#holders.delete(holder)) return;
     const { key } = holder;
+    // Those who hold slots at a time divide the time among themselves.
+    this.#charge(holder, 1 + this.#holders.size);
     const held = (this.#held.get(key) ?? 1) - 1;
     if (held === 0) this.#held.delete(key);
     else this.#held.set(key, held);
     this.#serveWaiting();
   }
 
+  get #nextRule(): TurnRule {
+    const grants = this.#grants + 1;
+    if (grants % GRANTS_PER_OLDEST === 0) return 'oldest';
+    return grants % GRANTS_PER_LONG === 0 ? 'last level' : 'level';
+  }
+
+  #workOf(key: unknown, now: number): number {
+    return typeof key === 'string' ? (this.#work.peek(key)?.at(now) ?? 0) : 0;
+  }
+
+  #charge({ key, since }: Holder, sharers: number): void {
+    if (typeof key !== 'string') return;
+    const now = performance.now();
+    const work = this.#work.get(key) ?? new RecentWork(HALF_LIFE_MS);
+    work.add((now - since) / sharers, now);
+    this.#work.set(key, work);
+  }
+
   /** Gives the free slots to the clients in their turn. */
   #serveWaiting(): void {
     while (this.#holders.size < this.#max()) {
-      const rule = (this.#grants + 1) % GRANTS_PER_LONG === 0 ? 'last level' : 'level';
-      const found = this.#queue.take(rule, (key) => (this.#isBelowShare(key) ? 0 : Infinity));
+      const now = performance.now();
+      const found = this.#queue.take(this.#nextRule, (key) =>
+        this.#isBelowShare(key) ? this.#workOf(key, now) : Infinity,
+      );
       if (found === undefined) break;
       this.#grants += 1;
       const { key, item } = found;
@@ -176,6 +211,7 @@ export class QuerySlots {
   /** A holder that cannot pause now is asked again after another turn. */
   #prolong(holder: Holder, now: number): void {
     if (!this.#holders.delete(holder)) return;
+    this.#charge(holder, 1 + this.#holders.size);
     holder.since = now;
     this.#holders.add(holder);
   }

@@ -127,11 +127,15 @@ export class RequestContext implements Disposable {
     return this.pages.hold(bytes, this.signal);
   }
 
-  /** Waits until the client has its turn to work in this thread, without a slot. */
+  /**
+   * Waits until the client has its turn to work in this thread, without a slot. Rejects when the request is over:
+   * for a client that is gone nothing is done.
+   */
   async turn(): Promise<void> {
     if (this.#share === undefined || this.#share.mayContinue()) return;
     this.slot.leave();
     await this.#share.turn(this.signal);
+    this.signal.throwIfAborted();
   }
 
   /** Charges the client for items of its reply. */

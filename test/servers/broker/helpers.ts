@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { DEFAULT_FLAGS, parseQuery } from '../../../protocols/broker/index.js';
+import { DEFAULT_FLAGS, parseQuery, type ResultItem } from '../../../protocols/broker/index.js';
 import { type BrokerConfig, type CollectionPoint, parseBrokerConf } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
@@ -15,6 +15,8 @@ import {
   type BrokerOptions,
   BrokerServer,
   type BrokerServerOptions,
+  type RequestContext,
+  type SearchSummary,
 } from '../../../servers/broker/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 
@@ -307,4 +309,32 @@ export function corpus(): GathererDocument[] {
       ),
     },
   ];
+}
+
+/**
+ * Returns a broker whose queries yield these pages.
+ *
+ * @param load what it says of its work in progress. Default: what it has
+ */
+export function withQueryResults(
+  broker: Broker,
+  pages: (signal: AbortSignal | undefined) => AsyncGenerator<readonly ResultItem[], SearchSummary, void>,
+  load?: Broker['queries']['load'],
+): BrokerFixture['broker'] {
+  const queries = new Proxy(broker.queries, {
+    get(target, name) {
+      if (name === 'search')
+        return (_query: unknown, _flags: unknown, { signal }: RequestContext) => pages(signal);
+      if (name === 'load' && load !== undefined) return load;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return new Proxy(broker, {
+    get(target, name) {
+      if (name === 'queries') return queries;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }

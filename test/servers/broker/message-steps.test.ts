@@ -123,6 +123,8 @@ class SlowedConnection implements HostConnection {
     return false;
   }
 
+  watchEnd(): void {}
+
   async end(): Promise<void> {}
 
   destroy(): void {}

@@ -4,13 +4,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
 import { DEFAULT_FLAGS, encodeResult, type ResultItem } from '../../../protocols/broker/index.js';
-import type { Broker, RequestContext, SearchSummary } from '../../../servers/broker/index.js';
+import type { SearchSummary } from '../../../servers/broker/index.js';
 import { passwordMatches } from '../../../servers/broker/index.js';
 import { search } from '../../../servers/broker/query/search.js';
 import { gate } from '../../helpers/gate.js';
 import { ManualClock, steady, timerOf } from '../../helpers/manual-clock.js';
 import {
-  type BrokerFixture,
   corpus,
   document,
   exchange,
@@ -19,6 +18,7 @@ import {
   serveBroker,
   serveCollected,
   type Teardown,
+  withQueryResults,
 } from './helpers.js';
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
@@ -214,28 +214,6 @@ t.test('BRK-5: administration commands', async (t) => {
   t.equal(passwordMatches('a', 'a'), true);
   t.equal(passwordMatches('a', 'ab'), false);
 });
-
-/** Returns a broker whose queries yield these pages. */
-function withQueryResults(
-  broker: Broker,
-  pages: (signal: AbortSignal | undefined) => AsyncGenerator<readonly ResultItem[], SearchSummary, void>,
-): BrokerFixture['broker'] {
-  const queries = new Proxy(broker.queries, {
-    get(target, name) {
-      if (name === 'search')
-        return (_query: unknown, _flags: unknown, { signal }: RequestContext) => pages(signal);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  return new Proxy(broker, {
-    get(target, name) {
-      if (name === 'queries') return queries;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
 
 const EMPTY_SUMMARY: SearchSummary = { objects: 0, lines: 0, complete: true };
 

@@ -120,6 +120,7 @@ t.test('a traced connection logs the start of each chunk printably, and passes t
       return this.write(bytes);
     },
     pollEnd: () => false,
+    watchEnd: () => undefined,
     async end() {
       ended.push('end');
     },
