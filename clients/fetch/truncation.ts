@@ -7,8 +7,9 @@ import type { FetchResult, Truncation } from './types.js';
  */
 export function truncationOf(result: FetchResult): Truncation | undefined {
   if (result.late !== undefined) return 'time';
-  if (result.lenient?.problem !== undefined) return result.lenient.cut ?? 'disconnect';
-  return (result.wire ?? result).truncated ? 'length' : undefined;
+  // Of a body that also ends too soon, the limit is what keeps bytes out that came.
+  if ((result.wire ?? result).truncated) return 'length';
+  return result.lenient?.problem === undefined ? undefined : (result.lenient.cut ?? 'disconnect');
 }
 
 /**

@@ -27,3 +27,4 @@ import '../servers/gatherer/time-to-live.test.js';
 import '../clients/fetch/cache.test.js';
 import '../clients/fetch/lenient.test.js';
 import '../clients/fetch/untidy.test.js';
+import '../servers/gatherer/odd-relatives.test.js';

@@ -191,7 +191,8 @@ export class ResponseClassifier implements Processor {
     const known = uri.document;
     annotateBody(uri, fetched);
     const problem = fetched.lenient?.problem;
-    if (problem !== undefined) {
+    // Another attempt would end at the same limit.
+    if (problem !== undefined && truncationOf(fetched) !== 'length') {
       if (this.#mayComeWhole(uri, fetched)) {
         uri.disposition = 'retry';
         uri.status = FETCH_STATUS.connectLost;
