@@ -18,7 +18,7 @@ export const DEFAULT_TIME_TO_LIVE = MONTH;
 export const MAX_AHEAD = 86_400;
 
 /** 2026-01-01 00:00:00 UTC. A clock that says less is wrong: this program is younger. */
-const EARLIEST_PRESENT: UnixSeconds = 1_767_225_600;
+export const EARLIEST_PRESENT: UnixSeconds = 1_767_225_600;
 
 /**
  * Whether a clock can say the present time. One that cannot, e.g. after its battery failed, proves nothing about

@@ -25,6 +25,7 @@ import {
 import { relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
 import type { ContentMark, RemovalIdentity } from './tables.js';
+import { fallbackTimeAfter, withTimes } from './wrong-times.js';
 
 /** One object of a collected stream: `object` decoded, `bytes` as received. */
 export interface CollectedChange {
@@ -212,7 +213,7 @@ function update(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Out
   if (isRemoved(rows, change)) return 'duplicates';
 
   const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
-  if (old !== undefined && isKnown(old, entry)) {
+  if (old !== undefined && isKnown(old, entry) && !isOfWrongPeer(old, change)) {
     return winsByArrival(rows, old, change) ? putAfter(rows, old, change) : 'duplicates';
   }
 
@@ -244,6 +245,26 @@ function winsByArrival(rows: RegistryRows, old: RegistryEntry, change: ParsedCha
   if (!isDecidedByArrival(old, change) && (change.relayed || old.updateTime <= rows.now)) return false;
   if (!change.numbered && old.updateTime === entry.updateTime && old.md5 === entry.md5) return false;
   // The same version again, with its own time.
+  return isOtherContent(old, entry);
+}
+
+/**
+ * Whether another Broker, whose clock is wrong, has sent a version of which only that is known. It is shown, but its time
+ * wins nowhere else: the next one from a right clock replaces it.
+ */
+function isOfWrongPeer(old: RegistryEntry, change: ParsedChange): boolean {
+  return isPlaced(old, change) && old.arrivalTime !== true && isOtherContent(old, change.entry);
+}
+
+/**
+ * Whether a change has the place of a wrong time, and comes from where the stored version came from. Of one that came
+ * another way it is not known which is newer: when that Broker has repaired its times, it sends them again.
+ */
+function isPlaced({ source = 0 }: RegistryEntry, { relayed, entry, options }: ParsedChange): boolean {
+  return relayed && entry.arrivalTime === true && (source === 0 || source === options.source);
+}
+
+function isOtherContent(old: RegistryEntry, entry: RegistryEntry): boolean {
   return old.md5 === '' || old.md5 !== entry.md5 || old.length !== entry.length;
 }
 
@@ -260,24 +281,15 @@ function putAfter(
   { entry, bytes, object }: ParsedChange,
 ): Outcome | Promise<Outcome> {
   const updateTime = Math.max(entry.updateTime, old.updateTime + 1);
+  // Should the former time be wrong, that of this version was right.
+  const fallbackTime = Math.max(fallbackTimeAfter(old, updateTime), entry.updateTime);
   const put = (renewed: SoifBytes): Outcome => {
-    rows.put({ ...entry, updateTime, arrivalTime: true, length: renewed.length, oid: old.oid }, renewed);
+    const times = { updateTime, fallbackTime, arrivalTime: true };
+    rows.put({ ...entry, ...times, length: renewed.length, oid: old.oid }, renewed);
     return 'updated';
   };
-  const renewed = withUpdateTime(bytes, updateTime, object);
+  const renewed = withTimes(bytes, { updateTime }, object);
   return renewed instanceof Promise ? renewed.then(put) : put(renewed);
-}
-
-/** The bytes of an object with another Update-Time. @param object the decoded object, if it is at hand */
-export function withUpdateTime(
-  bytes: SoifBytes,
-  updateTime: UnixSeconds,
-  object?: SoifObject,
-): SoifBytes | Promise<SoifBytes> {
-  const times = [['Update-Time', String(updateTime)]] as const;
-  if (!(bytes instanceof Uint8Array))
-    return readOutline(bytes).then((outline) => rewriteLarge(bytes, outline, times));
-  return encodeSoif((object ?? decodeSoif(bytes, { maxObjectBytes: bytes.length })).with(times));
 }
 
 /** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
@@ -347,9 +359,12 @@ function remove(rows: RegistryRows, change: ParsedChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
   const expired = known.filter(
-    (entry) => !isNewer(entry, book.updateTime) || isDecidedByArrival(entry, change),
+    (entry) =>
+      !isNewer(entry, book.updateTime) || isDecidedByArrival(entry, change) || isPlaced(entry, change),
   );
-  for (const entry of expired) removeAndRecord(rows, entry, book.updateTime);
+  // A deletion by a wrong clock must not win over a version that follows.
+  for (const entry of expired)
+    removeAndRecord(rows, entry, isPlaced(entry, change) ? entry.updateTime + 1 : book.updateTime);
   if (expired.length > 0) return 'deleted';
 
   // BT-27: there is nothing to delete, but a third Broker may still send the object.
@@ -365,9 +380,11 @@ function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
 }
 
 /** Whether the change comes from another Broker and a removal of the same or a later Update-Time is stored. */
-function isRemoved(rows: RegistryRows, { relayed, identity, book }: ParsedChange): boolean {
+function isRemoved(rows: RegistryRows, { relayed, identity, book, entry }: ParsedChange): boolean {
   const removal = relayed ? rows.removal(identity) : undefined;
-  return removal !== undefined && removal.updateTime >= (book.updateTime ?? 0);
+  // The place of a wrong time says nothing about a removal, so its arrival does.
+  const time = entry.arrivalTime === true ? rows.now : (book.updateTime ?? 0);
+  return removal !== undefined && removal.updateTime >= time;
 }
 
 /**

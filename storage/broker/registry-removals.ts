@@ -7,6 +7,7 @@ import type { RegistryEntry, Removal } from '../records/records.js';
 import { orderedBytesKey, TABLE } from '../rows/keys.js';
 import type { Bookkeeping } from './registry-entry.js';
 import type { RemovalIdentity } from './tables.js';
+import { fallbackTimeAfter, placeOfWrongTime } from './wrong-times.js';
 
 /** How long the removal of an object that never expires (SOIF-6.7) is kept, in seconds. */
 const DEFAULT_REMOVAL_SECONDS = YEAR;
@@ -59,7 +60,7 @@ export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTi
   const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), latest);
   if (expires < removed) return undefined;
   const object = { url, gathererName, gathererHost, gathererVersion, md5, timeToLive };
-  return { ...object, updateTime, removed, expires };
+  return { ...object, updateTime, removed, expires, fallbackTime: fallbackTimeAfter(entry, updateTime) };
 }
 
 /**
@@ -75,4 +76,12 @@ export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeco
   const gathererVersion = book.gathererVersion ?? '';
   const md5 = book.md5 ?? '';
   return { url, gathererName, gathererHost, gathererVersion, md5, updateTime, removed, expires, timeToLive };
+}
+
+/** A removal with a time of a wrong clock, as it would be with the right one: it is kept from now on. */
+export function repairedRemoval(removal: Removal, latest: UnixSeconds, now: UnixSeconds): Removal {
+  const { timeToLive, expires } = removal;
+  const updateTime = removal.updateTime > latest ? placeOfWrongTime(removal, now) : removal.updateTime;
+  const last = Math.min(lastValidSecond({ updateTime: now, timeToLive }), now + DEFAULT_REMOVAL_SECONDS);
+  return { ...removal, updateTime, removed: now, expires: Math.min(expires, last), fallbackTime: 0 };
 }

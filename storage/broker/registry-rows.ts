@@ -27,6 +27,7 @@ import {
   type RemovalIdentity,
   URLS,
 } from './tables.js';
+import { fallbackTimeAfter } from './wrong-times.js';
 
 const OID_MAX = 0xffff_ffff;
 /** Bytes of objects in memory for refreshes of one batch. */
@@ -222,6 +223,7 @@ export class RegistryRows implements AsyncDisposable {
       changed: this.now,
       contentChanged: same?.contentChanged ?? this.now,
       contentTime: same?.contentTime ?? newEntry.updateTime,
+      fallbackTime: newEntry.fallbackTime ?? fallbackTimeAfter(old, newEntry.updateTime),
       // The sequence that this change gets.
       partSet: !(bytes instanceof Uint8Array) || bytes.length > PART_BYTES ? this.#counters.sequence + 1 : 0,
     };

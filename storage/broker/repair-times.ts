@@ -3,10 +3,10 @@ import type { SoifBytes } from '../../protocols/soif/index.js';
 import { MAX_AHEAD, type UnixSeconds } from '../../protocols/time.js';
 import { type KeyRange, keyOid, orderedKey, TABLE, tableRange } from '../rows/keys.js';
 import { Table } from '../rows/table.js';
-import { withUpdateTime } from './registry-apply.js';
-import { identityOfKey } from './registry-removals.js';
+import { identityOfKey, repairedRemoval } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
 import { POINTS } from './tables.js';
+import { lifeFrom, placeOfWrongTime, withTimes } from './wrong-times.js';
 
 /** The times of a store that were more than a day in the future, by what had them. */
 export interface RepairedTimes {
@@ -25,7 +25,7 @@ const BATCH = 250;
 /** Runs a batch of changes. */
 type Change = <T>(work: (rows: RegistryRows) => Promise<T>) => Promise<T>;
 
-/** Gives what has a time of the future the present one. */
+/** Gives what has a time of the future one of the past, in the order of its versions. */
 export async function repairTimes(change: Change, now: UnixSeconds): Promise<RepairedTimes> {
   const latest = now + MAX_AHEAD;
   const repeat = async (work: (rows: RegistryRows) => Promise<number>): Promise<number> => {
@@ -44,10 +44,7 @@ export async function repairTimes(change: Change, now: UnixSeconds): Promise<Rep
     const identities = keys.map(identityOfKey);
     await rows.loadRemovals(identities);
     const found = identities.flatMap((identity) => rows.removal(identity) ?? []);
-    for (const removal of found) {
-      const updateTime = Math.min(removal.updateTime, rows.now);
-      rows.putRemoval({ ...removal, updateTime, removed: rows.now });
-    }
+    for (const removal of found) rows.putRemoval(repairedRemoval(removal, latest, rows.now));
     return found.length;
   });
   return { objects, removals, points: await change((rows) => resetPoints(rows, latest)) };
@@ -87,9 +84,14 @@ async function repairObjects(rows: RegistryRows, oids: readonly number[], latest
     if (bytes === undefined) continue;
     repaired++;
     const isAhead = entry.updateTime > latest;
-    const updateTime = isAhead ? rows.now : entry.updateTime;
-    const renewed: SoifBytes = isAhead ? await withUpdateTime(bytes, updateTime) : bytes;
-    const times = { updateTime, arrivalTime: isAhead || entry.arrivalTime === true };
+    if (!isAhead) {
+      rows.put(entry, bytes);
+      continue;
+    }
+    const updateTime = placeOfWrongTime(entry, rows.now);
+    const timeToLive = lifeFrom(updateTime, entry.timeToLive, rows.now);
+    const renewed: SoifBytes = await withTimes(bytes, { updateTime, timeToLive });
+    const times = { updateTime, timeToLive, arrivalTime: true, fallbackTime: 0 };
     rows.put({ ...entry, ...times, length: renewed.length }, renewed);
   }
   return repaired;

@@ -443,6 +443,8 @@ export interface RegistryEntry {
   readonly arrivalTime?: boolean;
   /** Number of the collection point from which this version came; 0 = not known. */
   readonly source?: number;
+  /** Takes the place of the Update-Time if that turns out to be of a wrong clock; 0 = not known. */
+  readonly fallbackTime?: UnixSeconds;
 }
 
 /** The Broker's record of an object that it removed (BT-5). */
@@ -461,6 +463,8 @@ export interface Removal {
   readonly expires: UnixSeconds;
   /** Seconds; 0 = the object would never have expired (SOIF-6.7). */
   readonly timeToLive: number;
+  /** As that of {@link RegistryEntry}. */
+  readonly fallbackTime?: UnixSeconds;
 }
 
 export const schemaCodec = codec<SchemaRecord>('Schema');

@@ -19,7 +19,7 @@ export async function repairStoredTimes(parts: {
     const { objects, removals, points } = await store.repairFutureTimes(time);
     if (objects + removals + points > 0)
       log.warn(
-        `times more than a day in the future, from a wrong clock, are the present time now: ${objects} objects, ${removals} deletions; ${points} collection points are asked for everything`,
+        `times more than a day in the future, from a wrong clock, are replaced, and decide nothing: ${objects} objects, ${removals} deletions; ${points} collection points are asked for everything`,
       );
     const lastTime = setBackWatch?.lastRightTime(time);
     if (lastTime === undefined) return;

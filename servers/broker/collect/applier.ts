@@ -10,9 +10,11 @@ import {
   rewriteLarge,
   type SoifBytes,
   type SoifObject,
+  timesOf,
   urlProblem,
 } from '../../../protocols/soif/index.js';
 import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
+import { lifeFrom, placeOfWrongTime } from '../../../storage/broker/wrong-times.js';
 import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
 import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../../storage/index.js';
 import type { CollectContext } from './context.js';
@@ -161,12 +163,31 @@ export class Applier {
     this.#newest = Math.max(this.#newest, updateTime);
     if (updateTime > now + MAX_AHEAD) this.tally.countAhead(change.object.url, updateTime);
     else if (change.expired !== true || !this.#isBehind(updateTime)) return change;
-    const renewed = [['Update-Time', String(now)]] as const;
+    const renewed = this.#timesOfArrival(change, updateTime, now);
     const object = change.object.with(renewed);
     const kind = change.expired === true ? 'update' : change.kind;
     const arrived = { ...change, kind, expired: false, object, arrivalTime: true };
     if (change.bytes instanceof Uint8Array) return { ...arrived, bytes: encodeSoif(object) };
     return rewritten(change.bytes, renewed).then((bytes) => ({ ...arrived, bytes }));
+  }
+
+  /**
+   * Another Broker does not send a version when it arrives there: one that is newer may come from elsewhere, so the time
+   * of arrival must not win over it.
+   */
+  #timesOfArrival(
+    { kind, object }: CollectedChange,
+    updateTime: UnixSeconds,
+    now: UnixSeconds,
+  ): [string, string][] {
+    if (this.#options.relayed !== true || updateTime <= now) return [['Update-Time', String(now)]];
+    const place = placeOfWrongTime({ updateTime }, now);
+    if (kind !== 'update') return [['Update-Time', String(place)]];
+    const { timeToLive } = timesOf(object);
+    return [
+      ['Update-Time', String(place)],
+      ['Time-to-Live', String(lifeFrom(place, timeToLive, now))],
+    ];
   }
 
   /** Whether a change that came after those of a later time was made with a clock that was behind. */

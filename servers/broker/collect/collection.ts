@@ -1,5 +1,6 @@
 // A collection from all points (BRK-7.12).
 import { readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { BulkClient } from '../../../clients/bulk/index.js';
 import {
   type CollectionPoint,
@@ -204,7 +205,7 @@ async function collectFromBroker(point: CollectionPoint, context: CollectContext
   const since = incremental ? last : byQuery ? undefined : 0;
   const tally = new Tally(point);
   tally.arrived.connections = 1;
-  const applier = new Applier(context, tally, { relayed: true });
+  const applier = new Applier(context, tally, { relayed: true, source: crc32(key) });
   const error = await applier.collect(key, async () => {
     const last = await receive(point, since, applier);
     return last === undefined ? undefined : { last };

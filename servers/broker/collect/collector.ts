@@ -48,7 +48,8 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   const since = full ? 0 : last;
   const tally = new Tally(point);
   const source = crc32(key);
-  const others = new Set(context.points.map((other) => crc32(pointKey(other))));
+  const gatherers = context.points.filter(({ type }) => isGathererType(type));
+  const others = new Set(gatherers.map((other) => crc32(pointKey(other))));
   others.delete(source);
   const applier = new Applier(context, tally, { source, others }, last);
   const after = origin === '' ? undefined : { origin, sequence };

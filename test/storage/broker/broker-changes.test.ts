@@ -108,6 +108,7 @@ t.test('BT-5 each removal leaves a tombstone: deleted, by hand, by a duplicate o
     removed: START + 7,
     expires: time + 50 + MONTH,
     timeToLive: MONTH,
+    fallbackTime: 0,
   });
   t.match(byUrl('outdated'), { updateTime: time, removed: START + 7 });
   t.match(byUrl('by-hand'), { removed: START + 8, expires: START + 8 + 12 * MONTH, timeToLive: 0 });

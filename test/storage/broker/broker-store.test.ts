@@ -87,6 +87,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     partSet: 0,
     arrivalTime: false,
     source: 0,
+    fallbackTime: 0,
   });
   const second = await store.entries.get(2);
   t.same(

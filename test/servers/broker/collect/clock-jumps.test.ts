@@ -128,9 +128,12 @@ t.test('stored times of the future are repaired at the start, with a line', asyn
   t.match(log.join(''), /times more than a day in the future.*: 2 objects, 1 deletions; 1 collection points/);
   for (const url of both) {
     const [entry] = await later.store.byUrl(url);
-    t.match(entry, { updateTime: START, changed: START });
+    t.match(entry, { changed: START });
+    const { updateTime = 0, timeToLive = 0 } = entry ?? {};
+    t.ok(updateTime > 0 && updateTime < NOW, 'its time is before every one of a right clock');
+    t.equal(updateTime + timeToLive, START + 2419200, 'it expires as if it were of the present');
     const [bytes] = await later.store.objects([entry?.oid ?? 0]);
-    t.equal(decodeSoif(bytes ?? Buffer.alloc(0)).text('Update-Time'), String(START));
+    t.equal(decodeSoif(bytes ?? Buffer.alloc(0)).text('Update-Time'), String(updateTime));
   }
   t.equal(later.store.lastChange, START, 'the clock of the store is right again');
   gatherer.clock.now = START - HOUR;
