@@ -1,10 +1,11 @@
 // Benchmark `relevance`: how often the search page, and a plain query over the wire, have the page one looks
 // for among the first results, beside Xapian and SQLite FTS5 over the same documents.
-//   npm run bench -- relevance [--corpus NAME]... [--unpacked DIR] [--opensearch DIR] [--worst | --pool DIR]
+//   npm run bench -- relevance [--corpus NAME]... [--unpacked DIR] [--opensearch DIR] [--worst | --pool DIR | --fit]
 // Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, openjdk-17-doc,
 // apache2-doc, on which no constant is chosen. Those that are neither installed nor unpacked into DIR (apt-get
 // download, dpkg -x) are left out, like Xapian without python3-xapian, and OpenSearch without DIR, the directory
-// of its jar files. `--pool` writes what is to be judged to DIR/CORPUS.tsv instead of measuring. See
+// of its jar files. `--pool` writes what is to be judged to DIR/CORPUS.tsv instead of measuring; `--fit`
+// prints what the weights of the order reach if they are fitted to the queries of each corpus itself (minutes). See
 // test/bench/relevance/README.md for the judgments.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { print, writeResult } from './harness.js';
+import { fitted } from './relevance/fit.js';
 import {
   bestRanks,
   foldCopies,
@@ -80,6 +82,7 @@ export async function run(args: string[]): Promise<void> {
       unpacked: { type: 'string' },
       worst: { type: 'boolean', default: false },
       pool: { type: 'string' },
+      fit: { type: 'boolean', default: false },
     },
   });
   if (values.opensearch === undefined) print('skipped: OpenSearch: --opensearch DIR was not given');
@@ -92,10 +95,11 @@ export async function run(args: string[]): Promise<void> {
     ];
     const root = roots.find((path) => existsSync(path));
     if (root === undefined) print(`skipped: ${corpus.name}: no ${corpus.root}`);
+    else if (values.fit) await fit({ ...corpus, root });
     else if (values.pool !== undefined) await pool({ ...corpus, root }, values.pool, values.opensearch);
     else results[corpus.name] = await compare({ ...corpus, root }, values);
   }
-  if (values.pool === undefined) await writeResult('relevance', { corpora: results });
+  if (values.pool === undefined && !values.fit) await writeResult('relevance', { corpora: results });
 }
 
 /**
@@ -117,6 +121,24 @@ async function pool(corpus: Corpus, directory: string, opensearch: string | unde
   );
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, `${corpus.name}.tsv`), `${lines.join('\n')}\n`);
+}
+
+/** Prints the MRR of weights that are fitted to the queries of a corpus, beside the best of the others. */
+async function fit({ name, root }: Corpus): Promise<void> {
+  const judged = await readJudgments(name);
+  const directory = await mkdtemp(join(tmpdir(), 'relevance-'));
+  try {
+    await using kit = await Kit.start(root, directory);
+    print(`${name}: ${judged.length} queries, ${kit.objects} pages`);
+    const { before, after, changes } = await fitted(kit, judged, MAX_RESULTS, (text) => print(`  ${text}`));
+    print(
+      `  MRR ${before.toFixed(3)} with the weights as they are, ${after.toFixed(3)} with those fitted to these queries:`,
+    );
+    for (const { name: weight, from, to } of changes)
+      print(`    ${weight} ${Number(to.toPrecision(3))} instead of ${from}`);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 async function compare(

@@ -38,7 +38,8 @@ export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<Se
   readonly transactionBytes?: number;
 }
 
-const SEARCH_LIMITS: SearchLimits = {
+/** Defaults of the limits on searches. */
+export const SEARCH_LIMITS: SearchLimits = {
   vocabularyBytes: 64 * 1024 * 1024,
   maxTermsPerPart: 2_000,
   maxRanked: 20_000,

@@ -15,13 +15,15 @@ const PAGE = '/Harvest/cgi-bin/BrokerQuery.cgi';
  */
 const FIELDS = { caseflag: 'on', wordflag: 'on', forms: 'on', descflag: 'on', verbose: 'on', format: 'json' };
 
-const pageResult = z.object({ objects: z.array(z.object({ url: z.string() })) });
+const pageResult = z.object({ asked: z.string(), objects: z.array(z.object({ url: z.string() })) });
 
 /** A running kit. */
 export class Kit implements AsyncDisposable {
   readonly #stop: () => Promise<void>;
 
   private constructor(
+    /** The directory of its data. */
+    readonly data: string,
     readonly root: string,
     readonly web: string,
     readonly broker: { readonly host: string; readonly port: number },
@@ -44,14 +46,11 @@ export class Kit implements AsyncDisposable {
       await writeFile(join(admin, 'broker.conf'), `${conf}OpenSearch-Index relevance-${randomUUID()}\n`);
       await writeFile(join(admin, 'Collection.conf'), '');
     }
+    const data = join(directory, 'data');
     const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-    const child = spawn(
-      process.execPath,
-      [PROGRAM, 'run', root, '--data', join(directory, 'data'), ...ports],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const child = spawn(process.execPath, [PROGRAM, 'run', root, '--data', data, ...ports], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     const stop = async (): Promise<void> => {
       child.kill('SIGTERM');
@@ -72,16 +71,32 @@ export class Kit implements AsyncDisposable {
     });
     const [, host = '', port = '', web = ''] = ready;
     const objects = Number(/has (\d+) objects/.exec(messages)?.[1] ?? 0);
-    return new Kit(root, web.replace(/\/$/, ''), { host, port: Number(port) }, objects, stop);
+    return new Kit(data, root, web.replace(/\/$/, ''), { host, port: Number(port) }, objects, stop);
   }
 
   /** The pages that the search page lists for a query as a person types it. */
   async page(query: string, limit: number): Promise<string[]> {
+    const result = await this.#ask(query, limit);
+    return (result?.objects ?? []).map(({ url }) => this.#page(url));
+  }
+
+  /** The message that the search page sends to the Broker for a query; undefined if it sends none. */
+  async asked(query: string): Promise<string | undefined> {
+    return (await this.#ask(query, 1))?.asked;
+  }
+
+  async #ask(query: string, limit: number): Promise<z.infer<typeof pageResult> | undefined> {
     const fields = new URLSearchParams({ ...FIELDS, query, maxobjflag: String(limit) });
     const response = await fetch(`${this.web}${PAGE}?${fields}`);
-    if (!response.ok) return [];
-    const { objects } = pageResult.parse(await response.json());
-    return objects.map(({ url }) => this.#page(url));
+    return response.ok ? pageResult.parse(await response.json()) : undefined;
+  }
+
+  /** The pages of all objects, by their URLs. */
+  async pages(): Promise<Map<string, string>> {
+    const pages = new Map<string, string>();
+    for await (const { object } of new BulkClient(this.broker).changes({}))
+      pages.set(object.url, this.#page(object.url));
+    return pages;
   }
 
   /** The pages that the Broker lists for a query for all the words. */

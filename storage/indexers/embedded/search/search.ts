@@ -22,7 +22,7 @@ import { LinkTextReader } from '../index/link-texts.js';
 import { OutlineReader } from '../index/outlines.js';
 import { Postings } from '../index/postings.js';
 import { Spellings } from '../index/spellings.js';
-import { RELEVANCE_MODEL, Relevance } from '../ranking/relevance.js';
+import { RELEVANCE_MODEL, Relevance, type RelevanceModel } from '../ranking/relevance.js';
 import { RelevanceStatements } from '../ranking/relevance-statements.js';
 import { WordLists } from '../ranking/word-lists.js';
 import { FormFinder } from '../words/form-finder.js';
@@ -76,11 +76,13 @@ export class SearchEngine {
   readonly #version: IndexVersion;
   readonly #memory: ReadMemory;
 
+  /** @param model what orders hits; other than the default it is for measurements */
   constructor(
     db: IndexDatabase,
     reader: Pick<ObjectReader, 'objects'>,
     queryLimits: QueryLimits,
     limits: SearchLimits,
+    model: RelevanceModel = RELEVANCE_MODEL,
   ) {
     this.#reader = reader;
     this.#queryLimits = queryLimits;
@@ -94,7 +96,7 @@ export class SearchEngine {
     this.#version = version;
     this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, this.#spellings, version, limits);
     this.#matching = new MatchingObjects(this.#postings, version);
-    const lists = new WordLists(this.#postings, statements, version, RELEVANCE_MODEL.parts);
+    const lists = new WordLists(this.#postings, statements, version, model.parts);
     const objects = () => statements.totals().objects;
     this.#words = new IndexWords(this.#vocabulary, this.#postings, this.#spellings, objects);
     this.#forms = new FormFinder(this.#words, version);
@@ -103,6 +105,7 @@ export class SearchEngine {
       lists,
       new LinkTextReader(db),
       new OutlineReader(db, version),
+      model,
     );
   }
 
