@@ -128,8 +128,7 @@ export function renderResultItem(hit: ShownHit, view: ResultsView): Html {
   const summary = hit.objectUrl === undefined ? undefined : view.summaryPath(hit.objectUrl);
   return html`<li>
 <h2>${link(view.addressOf?.(hit.url) ?? hrefOfUrl(hit.url), highlight(title))}</h2>
-<p class="url">${url}</p>
-${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${renderLacks(hit)}${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
+${title === url ? '' : html`<p class="url">${url}</p>\n`}${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${renderLacks(hit)}${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
 ${renderFoldedHost(hit, view)}</li>`;

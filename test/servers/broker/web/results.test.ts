@@ -66,6 +66,28 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
   t.equal((await follow(page, 'First "quoted" Gatherer')).$('h1').text(), '6 objects found');
 });
 
+t.test('an object without a title shows its URL once', async (t) => {
+  const titles = ['Named', '', ' ', 'http://a.example.org/3', undefined];
+  const documents = titles.map((title, i) => ({
+    updateTime: NOW - i,
+    text: document(
+      `http://a.example.org/${i}`,
+      { ...(title === undefined ? {} : { Title: title }), 'Full-Text': 'once' },
+      NOW - i,
+    ),
+  }));
+  const { get } = await openWebsite(t, { documents });
+  const page = await get(`${QUERY}?query=once&caseflag=on&wordflag=on`);
+  const shown = page
+    .$('.results > li')
+    .map((_, item) => page.$(item).find('h2, .url').text())
+    .get();
+  t.same(shown.sort(), [
+    'Namedhttp://a.example.org/0',
+    ...[1, 2, 3, 4].map((i) => `http://a.example.org/${i}`),
+  ]);
+});
+
 t.test('facets are bounded: a truncated count says so; counts beyond the limit are omitted', async (t) => {
   const { broker } = await openWebsite(t, { documents: thirtyDocuments() });
   const matching = { ignoreCase: true, matchWord: true, errors: 0 };
