@@ -1,6 +1,9 @@
 // Counts the objects of a result by type, host and Gatherer.
+
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
+import type { Clock } from '../../../protocols/clock.js';
 import { PeerError } from '../../../protocols/errors.js';
 import type { RegistryEntry } from '../../../storage/index.js';
 import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
@@ -52,6 +55,8 @@ export interface FacetLimits {
   readonly maxFacetCounts?: number;
   /** Values listed of each facet, default 8. */
   readonly facetValues?: number;
+  /** The clock of the limit of time. Default: that of this process. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
 }
 
 /** Time that one count may take; a page waits no longer. */
@@ -117,14 +122,14 @@ export class FacetCounter {
     signal: AbortSignal,
     turns: Pick<PageTurns, 'take'> | undefined,
   ): Promise<FacetCounts> {
-    const { maxFacetObjects = 50_000, facetValues = 8 } = this.#limits;
+    const { maxFacetObjects = 50_000, facetValues = 8, clock = monotonicClock } = this.#limits;
     const { store, indexer } = this.#parts;
     const counters = {
       type: new NameCounter(MAX_NAMES),
       host: new NameCounter(MAX_NAMES),
       gatherer: new NameCounter(MAX_NAMES),
     };
-    const deadline = performance.now() + COUNT_MS;
+    const deadline = clock.now() + COUNT_MS;
     let objects = 0;
     let withAll = 0;
     let complete = true;
@@ -137,7 +142,7 @@ export class FacetCounter {
         counters.gatherer.add(entry.gathererName);
       }
       signal.throwIfAborted();
-      return objects < maxFacetObjects && performance.now() < deadline;
+      return objects < maxFacetObjects && clock.now() < deadline;
     };
 
     if (query.kind === 'all') {

@@ -2,6 +2,8 @@
 import { type Passages, passagesOfText, TEXTS, textLines } from '../../../clients/broker/passages.js';
 import type { TermFinder } from '../../../clients/broker/query-terms.js';
 import { RepeatedLines } from '../../../clients/broker/repeated-lines.js';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../../protocols/clock.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { shownObject } from './object-reply.js';
@@ -25,6 +27,8 @@ type OpenBeside = (url: string, length: number) => Promise<readonly Uint8Array[]
 
 /** Where passages are found. */
 export interface PassageSource {
+  /** The clock of the limit of time. Default: that of this process. */
+  readonly clock?: Clock | undefined;
   readonly openObject: OpenObject;
   readonly openBeside: OpenBeside;
 }
@@ -37,12 +41,12 @@ export interface PassageSource {
 export async function passagesOf(
   hits: readonly ShownHit[],
   terms: TermFinder,
-  { openObject, openBeside }: PassageSource,
+  { openObject, openBeside, clock = monotonicClock }: PassageSource,
   signal: AbortSignal,
   turns?: Pick<PageTurns, 'take'>,
 ): Promise<ReadonlyMap<ShownHit, Passages>> {
   const found = new Map<ShownHit, Passages>();
-  const end = performance.now() + TIME_MS;
+  const end = clock.now() + TIME_MS;
   const pause = async (): Promise<void> => turns?.take(PART_COST_MS);
   const repeated = new RepeatedLines(async (url, length) => {
     const others: string[][] = [];
@@ -54,7 +58,7 @@ export async function passagesOf(
   });
   for (const hit of hits) {
     if (hit.objectUrl === undefined) continue;
-    if (signal.aborted || performance.now() > end) break;
+    if (signal.aborted || clock.now() > end) break;
     const stored = await openObject(hit.objectUrl);
     if (stored === undefined) continue;
     await pause();

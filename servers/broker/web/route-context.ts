@@ -1,3 +1,4 @@
+import type { Clock } from '../../../protocols/clock.js';
 import type { Certificate, Logger } from '../../host/index.js';
 import type { Broker } from '../broker.js';
 import type { FacetLimits } from './facets.js';
@@ -16,6 +17,8 @@ export interface RouteContext {
    */
   readonly referencesCertificate?: Pick<Certificate, 'fingerprint'> | undefined;
   readonly log: Logger;
+  /** The clock of the limits of time. Default: that of this process. */
+  readonly clock?: Clock | undefined;
   readonly facets?: FacetLimits;
   /**
    * Objects that all results in memory together list; further queries wait, of the client with the fewest first.

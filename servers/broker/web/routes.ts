@@ -161,7 +161,7 @@ export class BrokerPages {
       openSearch: this.at(OPEN_SEARCH),
     };
     this.suggestions = new Suggestions(broker);
-    this.#counter = new FacetCounter(broker, context.facets);
+    this.#counter = new FacetCounter(broker, { clock: context.clock, ...context.facets });
     this.#ages = new WalkCache(broker.store, countAges);
     this.results = new Results({
       ...context,

@@ -1,6 +1,8 @@
 // Helpers for tests of the Broker's web pages.
 import { load } from 'cheerio';
+import type { Clock } from '../../../../protocols/clock.js';
 import { createWebApp } from '../../../../servers/broker/index.js';
+import { ManualClock } from '../../../helpers/manual-clock.js';
 import { corpus, type GathererDocument, serveCollected, type Teardown } from '../helpers.js';
 
 /** The path of the query program. */
@@ -25,15 +27,18 @@ export async function openWebsite(
     readonly conf?: string;
     readonly queueWaitMs?: number;
     readonly maxListed?: number;
+    /** Default: one that stands still, so that a slow machine shows the same pages. */
+    readonly clock?: Clock;
   } = {},
 ) {
-  const { documents = corpus(), conf, maxListed, ...limits } = options;
+  const { documents = corpus(), conf, maxListed, clock = new ManualClock(), ...limits } = options;
   const fixture = await serveCollected(t, documents, conf, limits);
   const { broker, server } = fixture;
   const app = await createWebApp({
     broker,
     brokerAddress: server.address,
     log: broker.log,
+    clock,
     ...(maxListed === undefined ? {} : { maxListed }),
   });
   t.teardown(() => app.close());

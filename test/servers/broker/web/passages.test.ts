@@ -11,6 +11,7 @@ import { parseQuery } from '../../../../protocols/broker/index.js';
 import { decodeText, textOfUrl } from '../../../../protocols/soif/index.js';
 import { describeQuery } from '../../../../servers/broker/web/query-words.js';
 import { html } from '../../../../servers/web/html.js';
+import { ManualClock } from '../../../helpers/manual-clock.js';
 import { assertProperty } from '../../../helpers/property.js';
 import { document, NOW } from '../helpers.js';
 import { openWebsite, QUERY } from './helpers.js';
@@ -388,4 +389,29 @@ t.test('suggestions complete the last word, and browsers find them by OpenSearch
     (templates.get('application/x-suggestions+json') ?? '').replace('{searchTerms}', 'gop'),
   );
   t.match((await get(`${completions.pathname}${completions.search}`)).body, /gophers/);
+});
+
+t.test('passages are looked for in 400 ms; objects after them have their descriptions', async (t) => {
+  // Each look at the clock takes 50 ms; the counts of the page look at it, too.
+  const clock = new (class extends ManualClock {
+    override now(): number {
+      this.advance(50);
+      return super.now();
+    }
+  })();
+  const { get } = await openWebsite(t, {
+    clock,
+    documents: documents(
+      ...Array.from({ length: 12 }, (_, i) => ({
+        url: `http://a.example.org/${i}.html`,
+        Body: `${FILLER}Gopher number ${i}.`,
+        Description: 'The description',
+      })),
+    ),
+  });
+  const { texts } = await get(`${QUERY}?query=gopher`);
+  const shown = texts('.results > li .description').map((text) => /Gopher number/.test(text));
+  t.equal(shown.length, 12);
+  t.same([shown[0], shown.at(-1)], [true, false]);
+  t.notOk(shown.lastIndexOf(true) > shown.indexOf(false), 'those at the beginning have passages');
 });
