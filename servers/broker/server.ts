@@ -21,6 +21,7 @@ import {
   type HostOptions,
   type LastWords,
   type PeerLimits,
+  RefusalBrake,
   TcpHost,
 } from '../host/index.js';
 import { administer } from './admin-commands.js';
@@ -31,7 +32,6 @@ import { ClientWatch } from './query/client-watch.js';
 import { cutReply, encodeItems, type PageItem, writeSegments } from './query/page-items.js';
 import type { RequestContext } from './query/request-context.js';
 import type { SearchSummary } from './query/search.js';
-import { RefusalBrake } from './refusal-brake.js';
 
 /** How a query ended. */
 export type QueryEnd = 'answered' | 'incomplete' | 'busy' | 'disconnected';
@@ -176,7 +176,10 @@ async function serveSession(
   session: BrokerServerSession,
   options: SessionOptions,
 ): Promise<void> {
-  await options.brake?.beforeSession(connection.peer.address, connection.signal);
+  if ((await options.brake?.beforeSession(connection.peer.address, connection.signal)) === false) {
+    await connection.write(LAST_WORDS.refused);
+    return connection.end();
+  }
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
   const event = await readMessage(connection, session, options);

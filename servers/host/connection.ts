@@ -5,7 +5,7 @@ import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError, StateError } from '../../protocols/errors.js';
 import type { ConnectionSlot } from './connection-table.js';
 import { type SessionShare, threadShare } from './fair-share.js';
-import { chargeSent, chargeStep, InputPieces } from './input-pieces.js';
+import { CONNECTION_COST_MS, chargeSent, chargeStep, InputPieces } from './input-pieces.js';
 import type { PeerLog } from './log-limit.js';
 import type { Peer } from './peer.js';
 import { acceptedBytes, type SendLimits, SendWatch } from './send-watch.js';
@@ -404,9 +404,6 @@ export class SocketConnection implements HostConnection {
     return this.#failure ?? new ConnectionError('the connection is closed');
   }
 }
-
-/** The cost of accepting and closing a connection, in milliseconds of processor time. */
-const CONNECTION_COST_MS = 0.2;
 
 /**
  * Runs one session: closes the connection when the handler returns, drops it when the handler throws. It begins in its

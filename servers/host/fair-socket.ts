@@ -10,6 +10,8 @@ interface WrittenChunk {
   readonly encoding: BufferEncoding;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Those of accepted sockets. */
 const fairSockets = new WeakMap<Socket, FairSocket>();
 
@@ -100,6 +102,26 @@ export class FairSocket extends Duplex {
     await share.turn(signal);
     this.#waiting -= 1;
     this.#deliver();
+  }
+
+  /** Whether the peer has ended its direction, as far as everything before is read. */
+  get hasPeerEnded(): boolean {
+    return this.accepted.readableEnded;
+  }
+
+  /** Calls back once the peer has ended its direction. The result ends the watching. */
+  watchEnd(onEnd: () => void): () => void {
+    if (this.accepted.readableEnded) onEnd();
+    else this.accepted.once('end', onEnd);
+    return () => void this.accepted.off('end', onEnd);
+  }
+
+  /** Notices a reset after the end of the peer's direction: then the connection closes. */
+  pollReset(): void {
+    const { accepted } = this;
+    // Nothing is read after the end. An empty write sends nothing, and fails after a reset.
+    if (!accepted.destroyed && !accepted.writableEnded && accepted.writableLength === 0)
+      accepted.write(NOTHING);
   }
 
   /** Drops the connection when more than this many further bytes arrive. Default: Infinity, any number. */

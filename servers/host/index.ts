@@ -41,6 +41,7 @@ export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, syste
 export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
 export type { ProgramOptions } from './program-options.js';
+export { RefusalBrake } from './refusal-brake.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
 export type { SendLimits } from './send-watch.js';
 export { acceptedBytes, SendWatch } from './send-watch.js';

@@ -7,6 +7,9 @@ import type { SessionShare } from './fair-share.js';
  */
 export const PIECE_BYTES = 1024;
 
+/** The cost of accepting and closing a connection, in milliseconds of processor time. */
+export const CONNECTION_COST_MS = 0.2;
+
 /** The cost of a step of an engine, and of each byte, in milliseconds of processor time. */
 const STEP_COST_MS = 0.01;
 const BYTE_COST_MS = 0.000_02;

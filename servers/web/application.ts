@@ -1,6 +1,7 @@
 // Creates a fastify application and opens its port.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, StorageError } from '../../protocols/errors.js';
@@ -11,6 +12,7 @@ import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { NewcomerCounts } from '../host/newcomers.js';
 import { listenFailure } from '../host/port-holder.js';
+import { RefusalBrake } from '../host/refusal-brake.js';
 import type { Certificate } from '../host/tls.js';
 import { type Asset, addAssets } from './assets.js';
 import { type ConnectionGuardOptions, guardConnections } from './connections.js';
@@ -79,6 +81,8 @@ export interface ApplicationParts {
   readonly routes: (app: FastifyInstance) => Awaitable<void>;
   /** Shares the event loop among the connections. Default: that of this thread. */
   readonly fairShare?: FairShare | undefined;
+  /** Paths whose replies browsers often do not wait for, such as those of suggestions. Default: none. */
+  readonly oftenLeft?: ReadonlySet<string> | undefined;
 }
 
 /** The options of {@link createApplication}. */
@@ -127,6 +131,8 @@ export async function addApplication(app: FastifyInstance, parts: ApplicationPar
   app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
   const { fairShare = threadShare } = parts;
   app.addHook('onRequest', (request, reply) => waitForTurn(fairShare, request, reply));
+  const brake = new RefusalBrake();
+  app.addHook('onRequest', (request, reply) => slowLeavers(brake, parts, request, reply));
   app.addHook('onRequest', (request, reply) => admitRequest(parts, request, reply));
   addBodyParsers(app, parts.bodies);
   app.setNotFoundHandler(parts.notFound);
@@ -155,6 +161,8 @@ function replyToFailure(
   limiter: LogLimiter,
   failure: Omit<Failure, 'status'>,
 ): Awaitable<FastifyReply> {
+  // Its client is gone, and so its work was ended.
+  if (isAborted(failure)) return failure.reply.hijack();
   const status = statusOf(failure.error);
   if (status >= 500 && limiter.allows(failure.request.ip)) {
     failure.reply.header('x-request-id', failure.request.id);
@@ -269,10 +277,45 @@ async function waitForTurn(
 ): Promise<FastifyReply | undefined> {
   const isOwn = socket instanceof FairSocket && ip === socket.remoteAddress;
   const share = isOwn ? socket.share : fairShare.join(ip);
-  if (!share.mayContinue()) await turnOf(share, socket);
+  // An end that has come with the request shows in the next turn of the event loop.
+  if (socket instanceof FairSocket) await setImmediate();
+  // A client that has ended its direction is looked for first (see `page-watch.ts`), and meanwhile others go on.
+  const hasEnded = socket instanceof FairSocket && socket.hasPeerEnded;
+  if (hasEnded || !share.mayContinue()) await turnOf(share, socket);
   share.charge(PAGE_COST_MS);
   // The client disconnected; skip rendering.
   return socket.destroyed ? reply.hijack() : undefined;
+}
+
+/**
+ * Makes an address wait whose clients leave without their replies again and again, while others are served: a request
+ * costs its sender nothing, and its page has begun when it is seen that they are gone. Too many of them get no reply.
+ */
+async function slowLeavers(
+  brake: RefusalBrake,
+  { oftenLeft }: ApplicationParts,
+  { ip, raw: { socket }, url }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  brake.noteMessage(ip);
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  socket.once('close', onClose);
+  const mayBegin = await brake.beforeSession(ip, gone.signal).catch(() => false);
+  socket.off('close', onClose);
+  if (!mayBegin) {
+    socket.destroy();
+    return reply.hijack();
+  }
+  if (oftenLeft?.has(url.split('?', 1)[0] ?? '') !== true)
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) brake.noteAbandoned(ip);
+    });
+  return undefined;
+}
+
+function isAborted({ error, request }: Omit<Failure, 'status'>): boolean {
+  return request.raw.socket.destroyed && error instanceof Error && error.name === 'AbortError';
 }
 
 async function turnOf(share: SessionShare, socket: Socket): Promise<void> {

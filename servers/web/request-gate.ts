@@ -13,6 +13,8 @@ import type { SecureContextOptions } from 'node:tls';
 import { errorCode } from '../../protocols/errors.js';
 import type { FairShare } from '../host/fair-share.js';
 import { FairSocket } from '../host/fair-socket.js';
+import { CONNECTION_COST_MS } from '../host/input-pieces.js';
+import { watchClient } from './page-watch.js';
 
 /** Requests of one connection whose replies are not yet sent. A client with more of them is cut. */
 export const MAX_PIPELINED = 32;
@@ -84,10 +86,18 @@ export function createGatedServer(
    * number of bytes that may still arrive.
    */
   const refused = new WeakMap<Socket, { readonly refusal: Buffer; readonly maxBytesRead: number }>();
+  /** Requests in progress. */
+  let running = 0;
+  const isContended = (): boolean => running > 1;
   const begin = (line: Exchange[], [request, reply]: Exchange): void => {
     const { socket } = request;
-    if (socket instanceof FairSocket) socket.limitInput(Infinity);
+    running += 1;
+    if (socket instanceof FairSocket) {
+      socket.limitInput(Infinity);
+      watchClient(socket, request, reply, isContended);
+    }
     reply.once('close', () => {
+      running -= 1;
       line.shift();
       if (!request.complete && socket instanceof FairSocket) socket.limitInput(DISCARDED_BYTES);
       if (socket.destroyed || socket.writableEnded) line.length = 0;
@@ -190,16 +200,28 @@ export function createGatedServer(
   };
 }
 
-/** Gives Node's parser the connections of the server as {@link FairSocket}s. */
+/**
+ * Gives Node's parser the connections of the server as {@link FairSocket}s, each in its turn: the system accepts
+ * connections for as long as they arrive.
+ */
 function readByTurns(server: Server, accepted: string, fairShare: FairShare): void {
   const parsers = server.listeners(accepted);
   server.removeAllListeners(accepted);
   server.on(accepted, (socket: Socket | FairSocket) => {
     // The limits of connections are checked first.
     if (socket.destroyed) return;
-    const fair =
-      socket instanceof FairSocket ? socket : new FairSocket(socket, fairShare.join(socket.remoteAddress));
-    for (const parse of parsers) Reflect.apply(parse, server, [fair]);
+    const share = socket instanceof FairSocket ? socket.share : fairShare.join(socket.remoteAddress);
+    const begin = (): void => {
+      socket.off('error', ignore);
+      if (socket.destroyed) return;
+      const fair = socket instanceof FairSocket ? socket : new FairSocket(socket, share);
+      for (const parse of parsers) Reflect.apply(parse, server, [fair]);
+    };
+    const ignore = (): void => undefined;
+    socket.on('error', ignore);
+    share.charge(CONNECTION_COST_MS);
+    if (share.mayContinue()) begin();
+    else socket.once('close', share.whenTurn(begin));
   });
 }
 

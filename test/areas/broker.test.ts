@@ -14,3 +14,4 @@ import '../servers/broker/refusals.test.js';
 import '../servers/broker/server.test.js';
 import '../servers/broker/web/web.test.js';
 import '../servers/web/application.test.js';
+import '../servers/web/gone-clients.test.js';

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { sendLine } from '../../servers/web/replies.js';
 import { securityHeaders } from '../../servers/web/security-headers.js';
+import { until } from '../helpers/manual-clock.js';
 import { ask, dial } from './sockets.js';
 import { PAGE_SERVERS, servePages } from './web-servers.js';
 
@@ -54,7 +55,8 @@ const NOT_HTTP: Readonly<Record<string, readonly [text: string, status: number]>
 async function pages(
   t: Test,
   requestTimeoutMs = 30_000,
-): Promise<{ readonly port: number; readonly aborted: () => number }> {
+): Promise<{ readonly port: number; readonly begun: () => number; readonly aborted: () => number }> {
+  let begun = 0;
   let aborted = 0;
   const { port } = await servePages(t, {
     headers: securityHeaders({ referrer: 'no-referrer' }),
@@ -64,6 +66,7 @@ async function pages(
     routes: (app) => {
       app.all('/', (_request, reply) => sendLine(reply, 200, 'first'));
       app.get('/slow', async (request, reply) => {
+        begun += 1;
         request.raw.socket.once('close', () => {
           if (!reply.raw.writableFinished) aborted += 1;
         });
@@ -72,7 +75,7 @@ async function pages(
       });
     },
   });
-  return { port, aborted: () => aborted };
+  return { port, begun: () => begun, aborted: () => aborted };
 }
 
 const SERVERS: Readonly<Record<string, (t: Test) => Promise<number>>> = {
@@ -98,7 +101,7 @@ for (const [name, serve] of Object.entries(SERVERS)) {
 }
 
 t.test('a refusal follows the replies to the requests before it', async (t) => {
-  const { port, aborted } = await pages(t);
+  const { port, begun, aborted } = await pages(t);
   const request = (path: string): string => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
   for (const paths of [['/'], ['/slow'], ['/slow', '/', '/slow']]) {
     const received = await ask(
@@ -111,7 +114,10 @@ t.test('a refusal follows the replies to the requests before it', async (t) => {
     t.match(received, /this server cannot read the request\.\n$/);
   }
   const tunnel = await dial(t, port);
-  await ask(tunnel, `${request('/slow')}CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n`, /never/);
+  const before = begun();
+  tunnel.write(request('/slow'));
+  await until(() => begun() > before);
+  await ask(tunnel, `CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n`, /never/);
   t.equal(aborted(), 1, 'a tunnel ends the request in progress');
 });
 

@@ -45,12 +45,16 @@ export class ClientWatch {
   }
 
   /**
-   * Resolves before the query begins: one of a client that has ended its direction waits a turn after the probe.
+   * Resolves before the query begins: while others ask it waits a turn, and one more after the probe of a client that
+   * has ended its direction.
    *
    * @throws the reason of the connection's signal, when the client is gone
    */
   async begin(): Promise<void> {
-    const { share, signal } = this.#options.connection;
+    const { connection, isContended } = this.#options;
+    const { share, signal } = connection;
+    // An end that has come with the message shows in the next turn.
+    if (isContended()) await share.turn(signal);
     if (this.#isProbed) await share.turn(signal);
     signal.throwIfAborted();
   }

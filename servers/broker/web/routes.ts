@@ -32,7 +32,7 @@ import { SUGGESTIONS_TYPE, Suggestions } from './suggestions.js';
 const CGI = '/Harvest/cgi-bin';
 const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi'];
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
-const SUGGESTIONS = '/Harvest/suggestions';
+export const SUGGESTIONS = '/Harvest/suggestions';
 const OPEN_SEARCH = '/Harvest/opensearch.xml';
 const HEALTH = '/healthz';
 const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;

@@ -15,7 +15,7 @@ import { type Asset, addAssets } from '../../web/assets.js';
 import type { ConnectionGuardOptions } from '../../web/connections.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
-import { addRoutes, BrokerPages } from './routes.js';
+import { addRoutes, BrokerPages, SUGGESTIONS } from './routes.js';
 
 /** Options of {@link createWebApp}. */
 export interface WebAppOptions extends RouteContext, Omit<ConnectionGuardOptions, 'maxConnections'> {
@@ -65,6 +65,7 @@ function pagesParts(options: RouteContext, pages: BrokerPages): ApplicationParts
     failed: ({ reply, status }) => pages.send(reply, pages.failed(status)),
     logFailure: (error, request) => options.log.error({ err: error, request }, 'Web page failed'),
     logSuppressed: (sentence) => options.log.warn(`Web page failed: ${sentence}`),
+    oftenLeft: new Set([SUGGESTIONS, `${options.base ?? options.broker.urls.base}${SUGGESTIONS}`]),
     routes: (app) => addRoutes(app, pages),
   };
 }

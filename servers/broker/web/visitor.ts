@@ -22,12 +22,13 @@ export class PageTurns {
   }
 
   /**
-   * Resolves when the page has its turn, or its visitor has gone.
+   * Resolves when the page has its turn. Rejects when its visitor has gone: nothing more is made for it.
    *
    * @param costMs of the step that follows, in milliseconds of processor time
    */
   async take(costMs: number): Promise<void> {
     if (!this.#share.mayContinue()) await this.#share.turn(this.#signal);
+    this.#signal.throwIfAborted();
     this.#share.charge(costMs);
   }
 }

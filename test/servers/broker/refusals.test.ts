@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { RefusalBrake } from '../../../servers/broker/refusal-brake.js';
+import { RefusalBrake } from '../../../servers/host/refusal-brake.js';
 import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { openBroker, serveBroker } from './helpers.js';
 

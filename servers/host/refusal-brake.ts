@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import { type Clock, pauseFor } from '../../protocols/clock.js';
 import { RecentWork } from '../../protocols/fair-queue.js';
-import { addressGroup, isProxyAddress } from '../host/index.js';
+import { addressGroup } from './address-group.js';
+import { isProxyAddress } from './fair-share.js';
 
 /** Options of a {@link RefusalBrake}. */
 export interface RefusalBrakeOptions {
@@ -26,6 +27,8 @@ const FIRST_HOLD_MS = 50;
 const HALF_LIFE_MS = 5000;
 /** Another address is being served if it has sent a message within this time. */
 const PRESENT_MS = 1000;
+/** Sessions of one address that are held at once: each has one of the places for connections. */
+const MAX_SESSIONS = 4;
 /** Addresses whose refusals are counted; the one that has been quiet longest is forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
@@ -47,6 +50,8 @@ export class RefusalBrake {
   readonly #maxHeld: number;
   readonly #clock: Clock;
   readonly #refusals = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
+  /** Sessions that are held, by address. */
+  readonly #waiting = new Map<string, number>();
   readonly #abandoned = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
   /** The last address that sent a message, and the last other one. */
   #latest: Sender | undefined;
@@ -91,15 +96,26 @@ export class RefusalBrake {
   }
 
   /**
-   * Resolves when a session of the address may begin: immediately, unless its last requests were abandoned.
+   * Resolves when a session of the address may begin: immediately, unless its last requests were abandoned. Resolves
+   * with false if it may not, because as many of the address wait already as may.
    *
    * @throws the signal's reason, when that is aborted before
    */
-  async beforeSession(address: string, signal: AbortSignal): Promise<void> {
+  async beforeSession(address: string, signal: AbortSignal): Promise<boolean> {
     const group = addressGroup(address);
-    const abandoned = this.#abandoned.get(group);
-    if (abandoned !== undefined && !isProxyAddress(address))
-      await this.#hold(group, abandoned.at(this.#clock.now()), signal);
+    const abandoned = this.#abandoned.get(group)?.at(this.#clock.now()) ?? 0;
+    if (isProxyAddress(address) || this.#holdMs(group, abandoned) <= 0) return true;
+    const waiting = this.#waiting.get(group) ?? 0;
+    if (waiting >= MAX_SESSIONS) return false;
+    this.#waiting.set(group, waiting + 1);
+    try {
+      await this.#hold(group, abandoned, signal);
+      return true;
+    } finally {
+      const left = (this.#waiting.get(group) ?? 1) - 1;
+      if (left > 0) this.#waiting.set(group, left);
+      else this.#waiting.delete(group);
+    }
   }
 
   #add(counts: LRUCache<string, RecentWork>, group: string): number {
@@ -110,11 +126,16 @@ export class RefusalBrake {
     return count.at(now);
   }
 
-  async #hold(group: string, count: number, signal: AbortSignal): Promise<void> {
-    const now = this.#clock.now();
+  /** Milliseconds for which the next answer of an address is held that has been at fault so often. */
+  #holdMs(group: string, count: number): number {
     const excess = count - FREE_REFUSALS;
-    if (excess <= 0 || this.#held >= this.#maxHeld || !this.#areOthersServed(group, now)) return;
-    const holdMs = Math.min(this.#maxHoldMs, FIRST_HOLD_MS * 2 ** (Math.ceil(excess) - 1));
+    if (excess <= 0 || this.#held >= this.#maxHeld) return 0;
+    if (!this.#areOthersServed(group, this.#clock.now())) return 0;
+    return Math.min(this.#maxHoldMs, FIRST_HOLD_MS * 2 ** (Math.ceil(excess) - 1));
+  }
+
+  async #hold(group: string, count: number, signal: AbortSignal): Promise<void> {
+    const holdMs = this.#holdMs(group, count);
     if (holdMs <= 0) return;
     this.#held += 1;
     try {
