@@ -11,6 +11,7 @@ import {
   integer,
   parsed,
   port,
+  publishPlace,
   seconds,
   text,
   ValueError,
@@ -239,6 +240,11 @@ const schema = z.object({
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
     .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-183)' }),
+  publish: publishPlace.optional().meta({
+    title: 'Publish',
+    description:
+      's3://BUCKET/PREFIX, or a directory, to which each generation is published, too, for servers on other machines (G-188)',
+  }),
   references: variable('References', 'publish who links to whom, for refererd (G-184)', yesNo.default(true)),
   secretsFile: text.optional().meta({
     title: 'Secrets-File',

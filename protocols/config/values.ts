@@ -170,6 +170,23 @@ export function baseNameOf(path: string): string {
   return trimmed.slice(trimmed.lastIndexOf('/') + 1);
 }
 
+/** Where something is published: a bucket of S3, without a login, or a directory. */
+export const publishPlace = parsed(requirePublishPlace).meta({ syntax: 's3:// URL or directory' });
+
+/**
+ * Returns the place of a publication.
+ *
+ * @throws ValueError, which does not repeat it
+ */
+export function requirePublishPlace(value: string): string {
+  if (/^s3:\/\/[^/?#]*@/i.test(value))
+    throw new ValueError('must have no login: the environment or ~/.aws/credentials has it');
+  const isBucket = /^s3:\/\/[a-z0-9][a-z0-9.-]+(?:[/?]\S*)?$/i.test(value);
+  if (!isBucket && (value === '' || /^[a-z][a-z0-9+-]*:\/\//i.test(value)))
+    throw new ValueError('must be s3://BUCKET/PREFIX or a directory');
+  return value;
+}
+
 /** The URL of a database, without its password, which is shown in no configuration. */
 export const databaseUrl = parsed(requireDatabaseUrl).meta({ syntax: 'text' });
 

@@ -35,6 +35,8 @@ import {
   logDocuments,
   logRun,
   MonitoredGatherer,
+  type PublishedElsewhere,
+  publishElsewhere,
 } from '../gatherer/index.js';
 import {
   type Certificate,
@@ -108,6 +110,8 @@ export interface CycleReport {
   readonly exported: number;
   /** The published links; undefined when nothing changed or links are switched off. */
   readonly references: PublishedReferences | undefined;
+  /** What was published for other machines; undefined without `Publish`, or if that failed. */
+  readonly elsewhere: PublishedElsewhere | undefined;
   readonly collected: CollectionReport;
   /** Objects in the broker. */
   readonly objects: number;
@@ -331,6 +335,15 @@ export class AllInOne implements AsyncDisposable {
     onPhase('publish');
     const generation = await this.gatherer.publish();
     const references = await this.gatherer.publishReferences(signal);
+    // A place that is down keeps no reader here from the new generation.
+    const elsewhere = await publishElsewhere(this.gatherer, {
+      signal,
+      onLeftover: (error) => this.options.log('errors').warn(messageOf(error)),
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      this.options.log('errors').error(messageOf(error));
+      return undefined;
+    });
     // After this cycle clients must be answered from the new generation.
     await this.refererd.service.references.refresh();
     onPhase('collect');
@@ -340,6 +353,7 @@ export class AllInOne implements AsyncDisposable {
       generation,
       exported: this.gatherer.store.summaries.count,
       references,
+      elsewhere,
       collected,
       objects: this.broker.store.count,
     };

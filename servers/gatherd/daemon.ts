@@ -1,5 +1,6 @@
 // The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
+import { makeDirectory } from '../../storage/files/make-directory.js';
 import { runSession } from '../host/connection.js';
 import { createDebug, DebugFlags } from '../host/debug-flags.js';
 import { type Logger, type OpenLog, openLog } from '../host/logger.js';
@@ -11,6 +12,7 @@ import { type CertificateFiles, openCertificate } from '../host/tls.js';
 import type { Monitor, MonitorOptions } from '../monitor/monitor.js';
 import { monitoredGatherd } from './figures.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
+import { GenerationCopies, type GenerationCopiesOptions } from './generation-copies.js';
 import { OriginalData } from './original-data.js';
 import { GatherdServer, type GatherdServerOptions } from './server.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
@@ -27,6 +29,11 @@ export interface GatherdProgramOptions
    * Default 120 000 (GATHERD-12.3).
    */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Where a Gatherer of another machine publishes (G-188): `directory` gets copies of its generations, which are served.
+   * Default: a Gatherer publishes in `directory`.
+   */
+  readonly from?: GenerationCopiesOptions | undefined;
   /** Names of files that are accepted and ignored, for the log. */
   readonly unused?: readonly string[];
 }
@@ -54,6 +61,7 @@ const LOOK_MS = 1000;
  */
 export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   const { graceMs = GRACE_MS } = options;
+  if (options.from !== undefined) await makeDirectory(options.directory);
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
   const { log } = opened;
@@ -68,6 +76,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     complain,
     onPublished: () => void server.service.refresh(),
   });
+  await using copies = await GenerationCopies.open(options.from, files, log);
   await reportFiles(files, options, complain, log);
   using certificate = await openCertificate(options.tls, log);
   const server = await GatherdServer.listen({
@@ -80,10 +89,11 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
       opened.reopen();
       log.info('SIGHUP: the log is reopened');
       certificate?.reloadLogged();
+      void copies?.refresh();
       void server.service.refresh();
     })
     .waitsFor(() => [`${server.connections} sessions`]);
-  await using monitor = await openMonitor(options.monitor, server, log);
+  await using monitor = await openMonitor(options.monitor, server, log, copies);
   if (monitor !== undefined) log.info(`monitor: ${monitor.address}`);
   try {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
@@ -94,6 +104,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
       opened.reopen();
       log.info('the files of this daemon had been deleted: they are written again');
     });
+    copies?.follow();
     options.onReady(server.address);
     log.info(`${await stop.stopped}: stopping, ${server.connections} sessions`);
   } finally {
@@ -107,10 +118,15 @@ async function openMonitor(
   address: MonitorOptions['address'] | undefined,
   server: GatherdServer,
   log: Logger,
+  copies: GenerationCopies | undefined,
 ): Promise<Monitor | undefined> {
   if (address === undefined) return undefined;
   const { Monitor } = await import('../monitor/index.js');
-  return await Monitor.listen({ address, servers: [monitoredGatherd(server)], log });
+  return await Monitor.listen({
+    address,
+    servers: [monitoredGatherd(server, () => copies?.notes ?? [])],
+    log,
+  });
 }
 
 /**

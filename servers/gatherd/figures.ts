@@ -3,7 +3,10 @@ import { counter, gauge, type MonitoredServer, newcomerFigures } from '../monito
 import type { GatherdServer } from './server.js';
 
 /** Describes a gatherd to the monitor. */
-export function monitoredGatherd(server: GatherdServer): MonitoredServer {
+export function monitoredGatherd(
+  server: GatherdServer,
+  notes: () => readonly string[] = () => [],
+): MonitoredServer {
   const { counts, database } = server.service;
   return {
     name: 'gatherd',
@@ -12,6 +15,7 @@ export function monitoredGatherd(server: GatherdServer): MonitoredServer {
       const { damage } = counts;
       return damage?.generation === database.serving.generation ? [damage.message] : [];
     },
+    notes,
     figures: [
       gauge('gatherd_connections', 'Open sessions.', () => server.connections),
       ...newcomerFigures('gatherd', () => server.newcomers),

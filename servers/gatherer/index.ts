@@ -4,6 +4,11 @@ export type { Annotations, AnnotationsOptions } from './annotate/annotations.js'
 export type { OwnFetcherOptions, SchemeFetcher } from './configuration/fetchers.js';
 export type { ConfigurationDigests, RulesDigest } from './configuration/rules-digest.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
+export {
+  type PublishElsewhereOptions,
+  type PublishedElsewhere,
+  publishElsewhere,
+} from './publish-elsewhere.js';
 export type { OpenBrowser } from './run/console.js';
 export type { NetworkReach } from './scope/reach.js';
 export type { KnownAddresses } from './scope/root-limits.js';

@@ -57,6 +57,8 @@ export interface MonitoredServer {
   readonly figures: readonly Figure[];
   /** Why it cannot do its work now, in words; none if it can. */
   readonly problems: () => readonly string[];
+  /** What an operator must know although it does its work. */
+  readonly notes?: () => readonly string[];
   /** Further metrics in the text format of Prometheus. */
   readonly text?: () => string;
 }

@@ -55,9 +55,16 @@ export class Monitor implements AsyncDisposable {
           const problems = servers.flatMap(({ name, problems }) =>
             problems().map((text) => `${name}: ${text}`),
           );
+          const notes = servers.flatMap(({ name, notes }) =>
+            (notes?.() ?? []).map((text) => `${name}: ${text}`),
+          );
           return reply
             .code(problems.length === 0 ? 200 : 503)
-            .send({ status: problems.length === 0 ? 'ready' : 'not ready', problems });
+            .send({
+              status: problems.length === 0 ? 'ready' : 'not ready',
+              problems,
+              ...(notes.length === 0 ? {} : { notes }),
+            });
         });
         app.get('/metrics', async (_request, reply) =>
           reply.type(metrics.contentType).send(await metrics.text()),

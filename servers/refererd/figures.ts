@@ -11,6 +11,7 @@ import type { RefererService } from './service.js';
 export function monitoredRefererd(
   service: RefererService,
   mayBeEmpty: () => boolean = () => false,
+  notes: () => readonly string[] = () => [],
 ): MonitoredServer {
   const { counts } = service.statistics;
   return {
@@ -19,6 +20,7 @@ export function monitoredRefererd(
       if (service.references.current === undefined) return mayBeEmpty() ? [] : ['no links are published'];
       return service.damage === undefined ? [] : [service.damage];
     },
+    notes,
     figures: [
       gauge('refererd_connections', 'Open connections.', () => service.clients),
       ...newcomerFigures('refererd', () => service.newcomers?.()),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
+import type { Replica, ReplicaOptions } from '../../storage/publishing/replica.js';
 import { CurrentReferences } from '../../storage/references/current.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { passwordFileWarning } from '../host/password-file.js';
@@ -27,6 +28,11 @@ export interface StartRefererdOptions
     Pick<RefererServerOptions, 'listen' | 'clock' | 'fairShare'> {
   /** Directory that contains the published `references/`. */
   readonly data: string;
+  /**
+   * Where a Gatherer of another machine publishes (G-188): `data` gets copies of its references. Default: they are
+   * published in `data`.
+   */
+  readonly copies?: Pick<ReplicaOptions, 'from' | 'pollIntervalMs'> | undefined;
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default 3324 (S-15); 0 selects a free port. */
@@ -50,6 +56,10 @@ export interface RunningRefererd extends AsyncDisposable {
   /** Address of its page of links. */
   readonly url: string;
   readonly service: RefererService;
+  /** What an operator must know although links are served: the place of the copies does not answer. */
+  readonly notes: readonly string[];
+  /** Looks for new links at the place of the copies. */
+  copy(): Promise<void>;
   /** Reads the two files again (R-49). */
   reload(): Promise<void>;
   /** R-60: refuses new connections; resolves when all requests are answered. {@link close} ends the waiting. */
@@ -68,8 +78,13 @@ export interface RunningRefererd extends AsyncDisposable {
 export async function startRefererd(options: StartRefererdOptions): Promise<RunningRefererd> {
   const { data, host = '127.0.0.1', port = 3324, log, clock } = options;
   await using parts = new CloseStack();
+  const replica = options.copies && parts.use(await openCopies(data, options.copies, log));
+  // What an earlier start has copied is served at once.
+  if (replica !== undefined && replica.number === undefined) await replica.refresh();
   const references = await openReferences(data, log, options.residentBytes);
   parts.defer(() => references.close());
+  void replica?.refresh();
+  replica?.follow();
   const settings: RefererSettings = {
     program: 'refererd',
     version: VERSION,
@@ -109,11 +124,39 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     address: { host, port: server.port },
     url: `${options.isSecure === true ? 'https' : 'http'}://${authorityOf(host, server.port)}/`,
     service,
+    get notes() {
+      const { failure, address } = replica ?? {};
+      return failure === undefined ? [] : [`no copy from ${address}: ${failure}`];
+    },
+    copy: async () => void (await replica?.refresh()),
     reload: async () => void (await service.reload()),
     stop: () => server.stop(),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Opens the copies of what is published elsewhere. A reader of the directory follows them. */
+async function openCopies(
+  data: string,
+  options: Pick<ReplicaOptions, 'from' | 'pollIntervalMs'>,
+  log: RefererLog,
+): Promise<Replica> {
+  // Only who copies pays for it.
+  const { Replica } = await import('../../storage/publishing/replica.js');
+  const replica: Replica = await Replica.open({
+    ...options,
+    area: 'references',
+    directory: data,
+    onGeneration: ({ number, local, fetchedBytes }) => {
+      const here = number === local ? '' : `, here ${local}`;
+      const what = `links ${number} were copied from ${replica.address}${here}: ${fetchedBytes} bytes`;
+      log.write(LEVEL.notice, what);
+    },
+    onFailure: (error) => log.write(LEVEL.error, `no copy from ${replica.address}: ${messageOf(error)}`),
+    onRecovery: () => log.write(LEVEL.notice, `${replica.address} answers again`),
+  });
+  return replica;
 }
 
 /** Opens the newest generation of a data directory, and each later one. */

@@ -135,6 +135,13 @@ export function testBlobs({
     assert.equal(await textOf(store, 'race/1'), callers[won.indexOf(true)]);
   });
 
+  check('writes many blobs at the same time, at places that are new', async (store) => {
+    const keys = Array.from({ length: 12 }, (_, i) => `new/${i % 2}/place/${String(i).padStart(2, '0')}`);
+    await Promise.all(keys.map((key) => store.put(key, bytesSource(bytes(key)))));
+    assert.deepEqual(await keysOf(store, ''), [...keys].sort());
+    for (const key of keys) assert.equal(await textOf(store, key), key);
+  });
+
   check('a large blob, whole and in parts', async (store) => {
     const source = patternSource(largeBytes);
     const expected = await digestOf(source.open(0, largeBytes));

@@ -41,16 +41,17 @@ export class DirectoryBlobs implements BlobStore {
   }
 
   async putIfAbsent(key: string, content: Uint8Array, options: BlobRequestOptions = {}): Promise<boolean> {
-    try {
-      await this.#write(key, bytesSource(content), options, async (draft, path) => {
+    let isTaken = false;
+    await this.#write(key, bytesSource(content), options, async (draft, path) => {
+      try {
         await link(draft, path);
-        await rm(draft);
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof StorageError && errorCode(error.cause) === 'EEXIST') return false;
-      throw error;
-    }
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST') throw error;
+        isTaken = true;
+      }
+      await rm(draft);
+    });
+    return !isTaken;
   }
 
   async *read(key: string, options: BlobReadOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {

@@ -17,7 +17,10 @@ export async function makeDirectory(path: string): Promise<void> {
     if (errorCode(error) === 'EEXIST' && (await stat(directory)).isDirectory()) return;
     if (errorCode(error) !== 'ENOENT') throw error;
     await makeDirectory(parent);
-    await mkdir(directory);
+    // Another caller may have created it.
+    await mkdir(directory).catch(async (failure: unknown) => {
+      if (errorCode(failure) !== 'EEXIST' || !(await stat(directory)).isDirectory()) throw failure;
+    });
   }
   await syncPath(parent);
 }

@@ -109,6 +109,11 @@ export class Replica implements AsyncDisposable {
     return replica;
   }
 
+  /** The place that is copied, without a login. */
+  get address(): string {
+    return this.#place.store.address;
+  }
+
   /** Why the last look for a new generation failed; undefined if it did not. */
   get failure(): string | undefined {
     return this.#failure;

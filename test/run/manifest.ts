@@ -52,6 +52,7 @@ programs/monitor                   gate    28 exact    servers/monitor servers/h
 programs/operations                gate    15 exact    docs/operations.md servers/cli storage/backup
 programs/own-documents             gate     7 exact    README.md docs servers/cli servers/all-in-one
 programs/own-programs              gate    15 exact    examples/programs storage/indexers
+programs/publish                   gate    20 exact    storage/publishing storage/blobs servers/gatherer servers/gatherd servers/refererd docs/publish.md
 programs/query                     core     6 exact    servers/cli clients/broker
 programs/readme                    gate     8 exact    README.md docs servers/cli clients
 programs/refererd                  gate    61 timed    servers/refererd servers/cli

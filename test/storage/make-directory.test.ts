@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { createDirectory, createDirectorySync } from '../../storage/files/make-directory.js';
+import { createDirectory, createDirectorySync, makeDirectory } from '../../storage/files/make-directory.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 t.test('the first directory that was missing is returned', async (t) => {
@@ -12,6 +12,15 @@ t.test('the first directory that was missing is returned', async (t) => {
     t.equal(await create(join(root, name, 'a', 'c')), join(root, name, 'a', 'c'));
     t.equal(await create(join(root, name, 'a', 'c')), undefined);
     t.ok(existsSync(join(root, name, 'a', 'b')));
+  }
+});
+
+t.test('several callers create the same directories', async (t) => {
+  const root = await temporaryDirectory(t);
+  for (const [name, create] of Object.entries({ createDirectory, makeDirectory })) {
+    const paths = Array.from({ length: 8 }, (_, i) => join(root, name, 'a', 'b', String(i % 2)));
+    await Promise.all(paths.map((path) => create(path)));
+    for (const path of paths) t.ok(existsSync(path), path);
   }
 });
 

@@ -8,6 +8,7 @@ import {
   addTlsOptions,
   monitorOption,
 } from '../options/connection-options.js';
+import { fromOption, pollOption } from '../options/copy-options.js';
 import { LOOPBACK, portOption, repeatedOption, secondsOption } from '../options/option-values.js';
 
 /** The commands of this file by name. */
@@ -46,6 +47,9 @@ Examples:
   harvest gatherd -dir ./data --host 0.0.0.0 --detach 8500
                                      in the background, log in DIR/gatherd.log
   harvest kill-gatherd -d ./data     stop it
+  harvest gatherd -d ./copies --from s3://bucket/prefix
+                                     what a Gatherer with Publish s3://bucket/prefix publishes
+                                     (docs/publish.md)
   harvest gatherd -d ./data --tls-cert site.pem --tls-key site.key
                                      with TLS: gather tls://HOST 8500
 
@@ -70,6 +74,8 @@ function gatherd(): Command {
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
     .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
+    .addOption(fromOption('the generations'))
+    .addOption(pollOption())
     .option('--detach', 'run in the background, log to a file', false)
     .addHelpText('after', DAEMON_HELP)
     .action(lazyAction(async () => (await import('./actions/gatherd.js')).gatherd));

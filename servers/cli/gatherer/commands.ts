@@ -11,7 +11,7 @@ import {
   secondsOption,
   stopLimitOption,
 } from '../options/option-values.js';
-import { storeOption } from '../options/store-option.js';
+import { publishOption, storeOption } from '../options/store-option.js';
 import { EXIT } from '../output/exit.js';
 import { StandardOutput } from '../output/standard-output.js';
 
@@ -79,6 +79,7 @@ function gatherer(): Command {
       .addOption(new Option('--in-background', 'run by --background').hideHelp().default(false))
       .option('--data <directory>', 'directory of the database (default: Data-Directory)')
       .addOption(storeOption('keep the store in a database (default: Store-URL, or files)'))
+      .addOption(publishOption())
       .option('--no-daemon', 'do not start gatherd')
       .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
       .option('--only <url...>', 'gather these URLs and nothing else')

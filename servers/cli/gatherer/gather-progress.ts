@@ -1,5 +1,6 @@
 import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { GatherReport } from '../../gatherer/gatherer.js';
+import type { PublishedElsewhere } from '../../gatherer/publish-elsewhere.js';
 import type { Logger } from '../../host/logger.js';
 import { writeMessage } from '../output/printable.js';
 import { Progress } from '../output/progress.js';
@@ -78,6 +79,19 @@ export class GatherProgress implements Disposable {
     if (this.#log !== undefined) this.#log.info({ done, queued, failed, rate, host }, 'progress');
     else writeMessage(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}`);
   }
+}
+
+/** Formats what was published for other machines as lines for people. */
+export function elsewhereText({ place, generations, references }: PublishedElsewhere): string {
+  const parts = Object.entries({ generation: generations, references });
+  const texts = parts.flatMap(([name, published]) => {
+    if (published === undefined) return [];
+    const { number, isNew, sentFiles, sentBytes } = published;
+    return [
+      `${name} ${number}${isNew ? ` (${sentFiles} files sent, ${sentBytes} bytes)` : ' is there already'}`,
+    ];
+  });
+  return `Published at ${place}: ${texts.join(', ')}`;
 }
 
 type Gathered = Pick<GatherReport, 'counts' | 'seconds' | 'resumed'>;

@@ -5,6 +5,7 @@ import { LEVEL } from '../../refererd/level.js';
 import { EXIT_HELP } from '../db/commands.js';
 import { lazyAction } from '../lazy-action.js';
 import { addTlsOptions, maxPerAddressOption, monitorOption } from '../options/connection-options.js';
+import { fromOption, pollOption } from '../options/copy-options.js';
 import {
   countOption,
   integerOption,
@@ -46,6 +47,9 @@ With --data it is one process without a configuration file that logs to standard
 Examples:
   harvest refererd --data ./data                         the links in ./data/references
   harvest refererd --data ./data --allowdb hosts.allow --host 0.0.0.0
+  harvest refererd --data ./copies --from s3://bucket/prefix
+                                     what a Gatherer with Publish s3://bucket/prefix publishes
+                                     (docs/publish.md)
   refererd -c /usr/local/turtle/referer.cf
 
 Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a signal that ended
@@ -58,6 +62,8 @@ function refererd(): Command {
     .description('Serve the link graph by the References Server: who links to whom.')
     .option('-c, --config <file>', 'configuration file', 'referer.cf')
     .option('--data <directory>', 'serve this data directory, without a configuration file')
+    .addOption(fromOption('the links to the directory of --data'))
+    .addOption(pollOption())
     .option('--host <address>', 'with --data: address to listen on', LOOPBACK)
     .option(
       '--web-name <name>',

@@ -1,9 +1,9 @@
 import type { CycleReport } from '../../all-in-one/all-in-one.js';
-import { gatheredText } from '../gatherer/gather-progress.js';
+import { elsewhereText, gatheredText } from '../gatherer/gather-progress.js';
 
 /** Formats the result of a round for people. */
 export function reportText(report: CycleReport): string {
-  const { gathered, exported, generation, references, collected, objects } = report;
+  const { gathered, exported, generation, references, elsewhere, collected, objects } = report;
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)
     .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
@@ -17,6 +17,7 @@ export function reportText(report: CycleReport): string {
     references === undefined
       ? ''
       : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
+    elsewhere === undefined ? '' : `${elsewhereText(elsewhere)}\n`,
   ].join('');
 }
 

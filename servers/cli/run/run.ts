@@ -18,7 +18,7 @@ import {
   portOption,
   secondsOption,
 } from '../options/option-values.js';
-import { storeOption } from '../options/store-option.js';
+import { publishOption, storeOption } from '../options/store-option.js';
 import type { RunOptions } from './actions/run.js';
 
 /** The commands of this file by name. */
@@ -78,6 +78,7 @@ function run(commands: readonly CommandEntry[]): Command {
     .argument('[root...]', 'URL, directory or Gatherer configuration file')
     .option('--data <dir>', 'directory for all data', './data')
     .addOption(storeOption('keep the stores of gatherer and broker in a database, not below --data'))
+    .addOption(publishOption())
     .option('--host <address>', 'address to listen on', LOOPBACK)
     .addOption(
       new Option('--gatherd-port <port>', 'gatherd (default: 8500, or Gatherer-Port)').argParser(portOption),

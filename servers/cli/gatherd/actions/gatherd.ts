@@ -15,6 +15,7 @@ import {
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
+import { type CopyOptions, copiesFrom } from '../../options/copy-options.js';
 import { argumentsOf, startGatherd } from '../../start-program.js';
 
 interface FileOptions extends PeerOptions, RotationOptions {
@@ -30,7 +31,7 @@ interface FileOptions extends PeerOptions, RotationOptions {
   readonly debug: readonly string[];
 }
 
-interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption {
+interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption, CopyOptions {
   readonly host: string;
   readonly pidFile?: string;
   readonly detach: boolean;
@@ -45,6 +46,7 @@ export async function gatherd(port: number, options: DaemonOptions, command: Com
     port,
     tls: certificateFiles(options),
     monitor: options.monitor,
+    from: copiesFrom(options),
     maxConnections: options.maxConnections,
     maxPerAddress: options.maxPerAddress,
     onReady: ({ host, port }) => {

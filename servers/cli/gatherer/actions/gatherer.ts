@@ -4,12 +4,13 @@ import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { GathererConfig } from '../../../../protocols/config/gatherer-conf.js';
-import { type ConfigError, UsageError } from '../../../../protocols/errors.js';
+import { type ConfigError, messageOf, UsageError } from '../../../../protocols/errors.js';
 import { canonicalUrl } from '../../../../protocols/urls/index.js';
 import type { PublishedReferences } from '../../../../storage/references/builder.js';
 import { configFromRoots } from '../../../all-in-one/roots.js';
 import { gatherdFiles } from '../../../gatherd/files.js';
 import { Gatherer, type GatherReport } from '../../../gatherer/gatherer.js';
+import { type PublishedElsewhere, publishElsewhere } from '../../../gatherer/publish-elsewhere.js';
 import { RunState } from '../../../gatherer/run/run-state.js';
 import { writeGathererScripts } from '../../../gatherer/scripts.js';
 import { debugProcessors, followDebug } from '../../../gatherer/watch/debug.js';
@@ -23,7 +24,7 @@ import { Monitor } from '../../../monitor/monitor.js';
 import { writeExportFiles } from '../../db/export-files.js';
 import type { MonitorOption } from '../../options/connection-options.js';
 import { LOOPBACK } from '../../options/option-values.js';
-import { storeUrlOf } from '../../options/store-option.js';
+import { publishPlaceOf, storeUrlOf } from '../../options/store-option.js';
 import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import {
@@ -33,12 +34,13 @@ import {
   startGatherd,
   startUnattended,
 } from '../../start-program.js';
-import { GatherProgress, gatheredText } from '../gather-progress.js';
+import { elsewhereText, GatherProgress, gatheredText } from '../gather-progress.js';
 
 interface GathererCliOptions extends MonitorOption {
   readonly force: boolean;
   readonly data?: string;
   readonly store?: string;
+  readonly publish?: string;
   readonly daemon: boolean;
   readonly host: string;
   readonly json: boolean;
@@ -60,6 +62,8 @@ interface Published {
   readonly objects: number;
   /** Undefined if no link changed. */
   readonly references: PublishedReferences | undefined;
+  /** Undefined without `Publish`. */
+  readonly elsewhere: PublishedElsewhere | undefined;
 }
 
 /** The gatherd that serves the summaries. */
@@ -144,7 +148,11 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     const generation = await gatherer.publish();
     const references = await gatherer.publishReferences(stop);
     await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
-    published = { generation, objects: gatherer.store.summaries.count, references };
+    const elsewhere = await publishElsewhere(gatherer, {
+      signal: stop,
+      onLeftover: (error) => errors.warn(messageOf(error)),
+    });
+    published = { generation, objects: gatherer.store.summaries.count, references, elsewhere };
     const next = 'write the scripts and start gatherd';
     if ((await phases?.confirm(publishedText(published), next)) === false) return EXIT.ok;
   } catch (error) {
@@ -160,6 +168,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     gathererOptions: [
       ...(options.data === undefined ? [] : ['--data', config.dataDirectory]),
       ...(options.store === undefined ? [] : ['--store', options.store]),
+      ...(options.publish === undefined ? [] : ['--publish', options.publish]),
       ...(options.host === LOOPBACK ? [] : ['--host', options.host]),
     ],
     host: options.host,
@@ -208,6 +217,7 @@ function readConfiguration(
     ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
     topDirectory: resolve(config.topDirectory),
     dataDirectory: resolve(options.data ?? config.dataDirectory),
+    publish: options.publish === undefined ? config.publish : publishPlaceOf(options.publish),
     storeUrl: options.store === undefined ? config.storeUrl : storeUrlOf(options.store),
     logFile: resolve(config.logFile),
     errorlogFile: resolve(config.errorlogFile),
@@ -276,12 +286,13 @@ function reportText(
   return `${lines.join('\n')}\n`;
 }
 
-function publishedText({ generation, objects, references }: Published): string {
+function publishedText({ generation, objects, references, elsewhere }: Published): string {
   const lines = [`Published generation ${generation}: ${objects} objects`];
   if (references !== undefined) {
     const { generation: number, links, documents } = references;
     lines.push(`Published references ${number}: ${links} links, ${documents} documents`);
   }
+  if (elsewhere !== undefined) lines.push(elsewhereText(elsewhere));
   return lines.join('\n');
 }
 

@@ -13,11 +13,12 @@ import { runRefererProcess } from '../../../refererd/process.js';
 import { startRefererd } from '../../../refererd/start.js';
 import { superviseRefererd } from '../../../refererd/supervisor.js';
 import { certificateFiles, type MonitorOption, type TlsOptions } from '../../options/connection-options.js';
+import { type CopyOptions, copiesFrom } from '../../options/copy-options.js';
 import { longFlag } from '../../options/option-values.js';
 import { EXIT } from '../../output/exit.js';
 import { argumentsOf, HARVEST_PROGRAM } from '../../start-program.js';
 
-interface RefererdOptions extends TlsOptions, MonitorOption {
+interface RefererdOptions extends TlsOptions, MonitorOption, CopyOptions {
   readonly stopLimit: number;
   readonly config: string;
   readonly data?: string;
@@ -56,6 +57,8 @@ const DATA_OPTIONS = [
   'readTimeout',
   'sendTimeout',
   'debuglevel',
+  'from',
+  'poll',
 ] as const satisfies readonly (keyof RefererdOptions)[];
 
 /** @throws UsageError for an option that only `--data` gives a meaning */
@@ -108,6 +111,7 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
   await using server = await startRefererd({
     ...options,
     data,
+    copies: copiesFrom(options),
     log,
     hostNames: { names: options.webName, remedy: 'start it with --web-name and this name' },
     allowFile: options.allowdb,
@@ -120,13 +124,14 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
     options.monitor &&
     (await Monitor.listen({
       address: options.monitor,
-      servers: [monitoredRefererd(server.service)],
+      servers: [monitoredRefererd(server.service, undefined, () => server.notes)],
       log: logLines(log),
     }));
   onReady(server.address);
   await new Promise<void>((resolve) => {
     stop.on('SIGHUP', () => {
       certificate?.reloadLogged();
+      void server.copy();
       server
         .reload()
         .catch((error: Error) => log.write(LEVEL.error, `the old lists stay in use: ${error.message}`));

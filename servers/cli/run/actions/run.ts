@@ -23,7 +23,7 @@ import {
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
-import { storeUrlOf } from '../../options/store-option.js';
+import { publishPlaceOf, storeUrlOf } from '../../options/store-option.js';
 import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
@@ -42,6 +42,7 @@ export interface RunOptions
   readonly gatherdPort?: number;
   readonly brokerPort: number;
   readonly webPort: number;
+  readonly publish?: string;
   readonly referencesPort: number;
   readonly documentsPort: number;
   readonly once: boolean;
@@ -61,6 +62,7 @@ export async function run(
   commands: readonly CommandEntry[],
 ): Promise<number> {
   const store = options.store === undefined ? undefined : storeUrlOf(options.store);
+  const publish = options.publish === undefined ? undefined : publishPlaceOf(options.publish);
   if (store?.includes('schema=') === true)
     throw new UsageError(
       '--store: the gatherer and the broker have a schema each, so the URL must not name one',
@@ -96,7 +98,11 @@ export async function run(
     brokerPort: options.brokerPort,
     webPort: options.webPort,
     referencesPort: options.referencesPort,
-    config: store === undefined ? config : { ...config, storeUrl: store },
+    config: {
+      ...config,
+      ...(store === undefined ? {} : { storeUrl: store }),
+      ...(publish === undefined ? {} : { publish }),
+    },
     connections: connectionLimits(options),
     graceMs: stopTimes(options).graceMs,
     tls: certificateFiles(options),
@@ -249,6 +255,7 @@ function summary({
   generation,
   exported,
   references,
+  elsewhere,
   collected,
   objects,
 }: CycleReport): Record<string, unknown> {
@@ -270,6 +277,7 @@ function summary({
     generation,
     exported,
     references: references === undefined ? null : referencesSummary(references),
+    ...(elsewhere === undefined ? {} : { elsewhere }),
     collected: {
       received: collected.received,
       added,
