@@ -90,6 +90,8 @@ export type {
 export type { OpenDatabaseOptions } from './level/open-database.js';
 export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
 export { hasStore, placeOf, setStoreUrl } from './place/store-url.js';
+export type { PublishedFiles } from './publishing/publish-files.js';
+export type { Replica, ReplicaGeneration, ReplicaOptions } from './publishing/replica.js';
 export type { TombstoneRecord } from './records/records.js';
 export {
   type DocumentLink,

@@ -11,6 +11,7 @@ export {
 } from './daemon.js';
 export { monitoredGatherd } from './figures.js';
 export { type GatherdFileNames, type GatherdFiles, gatherdFiles } from './files.js';
+export type { GenerationCopiesOptions } from './generation-copies.js';
 export { encodeInfo, type GathererIdentity } from './info.js';
 export { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.js';
 export { GatherdServer, type GatherdServerOptions } from './server.js';

@@ -96,7 +96,7 @@ export function manifestKey(area: string, number: number): string {
 }
 
 /** What the keys of all manifests begin with. */
-export function manifestPrefix(area: string): string {
+function manifestPrefix(area: string): string {
   return `${area}/manifests/`;
 }
 

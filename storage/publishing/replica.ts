@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Clock, pauseFor } from '../../protocols/clock.js';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import type { BlobStore } from '../blobs/contract.js';
 import { openBlobs } from '../blobs/place.js';
 import { digestOfFile } from '../blobs/sources.js';
 import { linkOrCopy } from '../files/link-or-copy.js';
@@ -42,7 +43,7 @@ export interface ReplicaOptions {
   /** Called when a look succeeds after one that failed. */
   readonly onRecovery?: () => void;
   /** Opens the blobs of `from`, for tests. */
-  readonly open?: (place: string) => Promise<PublicationPlace['store']>;
+  readonly open?: (place: string) => Promise<BlobStore>;
 }
 
 /** A generation that was copied. */

@@ -44,7 +44,10 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],
 
   // storage/index.ts is the entry point; no component imports it.
-  storage: below('storage', 'records summaries generations gatherer broker level rows blobs leases place'),
+  storage: below(
+    'storage',
+    'records summaries generations gatherer broker level rows blobs leases place publishing',
+  ),
   'storage/records': [],
   'storage/files': [],
   // What the stores ask of a database; the databases.

@@ -121,7 +121,7 @@ t.test('G-188 a directory is a place, too, and run publishes there', async (t) =
 });
 
 t.test('G-188 places that are refused', async (t) => {
-  for (const place of ['s3://key:TOPSECRET@bucket/x', 'ftp://host/x', 's3://', 's3:///x']) {
+  for (const place of ['s3://key:TOPSECRET@bucket/x', 'ftp://host/x']) {
     const { code, stderr } = await new CliProcess([
       'run',
       '--once',
