@@ -58,13 +58,11 @@ export class Monitor implements AsyncDisposable {
           const notes = servers.flatMap(({ name, notes }) =>
             (notes?.() ?? []).map((text) => `${name}: ${text}`),
           );
-          return reply
-            .code(problems.length === 0 ? 200 : 503)
-            .send({
-              status: problems.length === 0 ? 'ready' : 'not ready',
-              problems,
-              ...(notes.length === 0 ? {} : { notes }),
-            });
+          return reply.code(problems.length === 0 ? 200 : 503).send({
+            status: problems.length === 0 ? 'ready' : 'not ready',
+            problems,
+            ...(notes.length === 0 ? {} : { notes }),
+          });
         });
         app.get('/metrics', async (_request, reply) =>
           reply.type(metrics.contentType).send(await metrics.text()),
