@@ -31,7 +31,8 @@ export type {
   ValidOptions,
 } from './broker/registry-changes.js';
 export type { RepairedTimes } from './broker/repair-times.js';
-export type { PointState, StoreChange } from './broker/tables.js';
+export { type CollectionState, SharedCollections } from './broker/shared-collections.js';
+export type { CollectionRun, PointState, StoreChange } from './broker/tables.js';
 export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export type { DocumentStore } from './gatherer/documents.js';

@@ -6,6 +6,7 @@ import { KitError, UsageError } from '../../protocols/errors.js';
 import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
 import { indexerSection } from './broker-parts.js';
+import { sharedCollections } from './collect/shared-state.js';
 import { oidOfName } from './query/object-path.js';
 
 /** Options for executing commands. */
@@ -271,6 +272,7 @@ async function statisticsLines(broker: Broker, jobs: readonly string[]): Promise
     `Log: ${events.file ?? 'closed'}`,
     typesLine(broker),
     ...jobs.map((name) => `Running: ${name}`),
+    ...(await sharedCollections(store)).map(({ point, state }) => `Collection ${point}: ${state}`),
     ...broker.timetable.rows().map((row) => {
       const next = row.next === undefined ? 'not planned' : `next ${isoTime(row.next)}`;
       const last = row.lastStarted === undefined ? 'not yet run' : `last ${isoTime(row.lastStarted)}`;

@@ -1,5 +1,6 @@
 // The Broker without its ports: collections, timed events, commands, queries.
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig } from '../../protocols/config/index.js';
 import { messageOf, StateError, type StorageError } from '../../protocols/errors.js';
@@ -25,14 +26,11 @@ import { WalkCache } from './admin/walk-cache.js';
 import { type BrokerOptions, openParts } from './broker-parts.js';
 import type { BrokerDescription } from './bulk/object-list.js';
 import { BulkTransfers } from './bulk/transfer.js';
-import { CollectionRunner } from './collect/collection-runner.js';
+import { CollectionRunner, type StartMode } from './collect/collection-runner.js';
 import { lastCollectionFile, writeLastCollections } from './collect/last-collection.js';
 import { LocalCallers } from './query/local-callers.js';
 import { PublishedUrls } from './query/published-urls.js';
 import { QueryService } from './query/query-service.js';
-
-/** BRK-6.2 to 6.4: what a broker does when it starts. */
-export type StartMode = 'collect' | 'new' | 'nocol';
 
 /**
  * The Broker: a store of collected objects, the index over it, collections from Gatherers, timed events, and
@@ -116,6 +114,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
       ...parts,
       maintenance: this.maintenance,
       setBackWatch,
+      name: `${hostname()} (process ${process.pid})`,
       limits,
       points,
     });
@@ -173,11 +172,12 @@ export class Broker implements AsyncDisposable, BrokerParts {
     if (this.#started) throw new StateError('this broker has already been started');
     this.#started = true;
     if (mode === 'new') await this.drop();
+    await this.collections.begin(mode);
     this.timetable.start();
     this.debug(77, 1, `started, ${mode}`);
-    if (mode !== 'nocol') this.collections.runInBackground();
     // BRK-7.8: faults of the file are reported at the start, not only by the collection of the next night.
-    else await this.collections.points().catch((error: unknown) => this.log.warn(messageOf(error)));
+    if (mode === 'nocol')
+      await this.collections.points().catch((error: unknown) => this.log.warn(messageOf(error)));
   }
 
   /** BRK-6.3: drops every object and every point's `<last>`, so that the next collection is a full one. */

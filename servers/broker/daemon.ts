@@ -15,8 +15,9 @@ import {
   stopLimit,
 } from '../host/index.js';
 import { Monitor, type MonitorOptions } from '../monitor/index.js';
-import { Broker, type StartMode } from './broker.js';
+import { Broker } from './broker.js';
 import { brokerPidFile, readBrokerConf } from './broker-files.js';
+import type { StartMode } from './collect/collection-runner.js';
 import { type CollectEvent, collectChannel } from './collect/report.js';
 import { monitoredBroker } from './figures.js';
 import { writeRunBroker } from './script.js';

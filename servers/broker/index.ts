@@ -20,7 +20,7 @@ export {
   executeAdmin,
   passwordMatches,
 } from './admin-commands.js';
-export { Broker, type StartMode } from './broker.js';
+export { Broker } from './broker.js';
 export type { ReadConfiguration } from './broker-files.js';
 export { brokerPidFile, readBrokerConf } from './broker-files.js';
 export type { BrokerOptions } from './broker-parts.js';
@@ -29,7 +29,7 @@ export type { BrokerDescription } from './bulk/object-list.js';
 export type { BulkPage } from './bulk/ready-objects.js';
 export type { BulkParts, BulkRefusal, BulkTransfer, BulkTransfers } from './bulk/transfer.js';
 export type { CollectionContext, CollectionReport } from './collect/collection.js';
-export type { CollectionRunner } from './collect/collection-runner.js';
+export type { CollectionRunner, StartMode } from './collect/collection-runner.js';
 export { pointKey } from './collect/collector.js';
 export type { CollectLimits } from './collect/context.js';
 export { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';

@@ -8,7 +8,7 @@ import { adviceFor } from '../files/advice.js';
 import type { LevelOptions } from '../level/level.js';
 import { openRows } from '../place/open-rows.js';
 import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
-import type { RowReader, Rows, RowWriter } from '../rows/contract.js';
+import type { RowReader, Rows, RowTransaction } from '../rows/contract.js';
 import { isDatabaseUrl } from '../rows/database-url.js';
 import {
   keyOid,
@@ -22,6 +22,7 @@ import {
 } from '../rows/keys.js';
 import { countRows } from '../rows/pages.js';
 import { Table } from '../rows/table.js';
+import { seenByAll } from './followers.js';
 import { deleteOrphans, isInParts, openObject, StoredParts, writeParts } from './large-objects.js';
 import { type LargePart, readObjects } from './object-reader.js';
 import {
@@ -46,11 +47,11 @@ import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { RegistryRows } from './registry-rows.js';
 import { doubtTimes, type RepairedTimes, repairTimes, resetPoints } from './repair-times.js';
+import { SharedCollections } from './shared-collections.js';
 import {
   BROKER_COUNTERS,
   CHANGES,
   ENTRIES,
-  FOLLOWERS,
   POINTS,
   type PointState,
   type StoreChange,
@@ -80,8 +81,6 @@ export interface CollectionPointState {
   readonly mark?: { readonly origin: string; readonly sequence: number } | undefined;
 }
 
-/** Seconds after which the log is not kept any more for a follower that is silent. */
-const FOLLOWER_SECONDS = 7 * 86_400;
 /** Objects or removals that are deleted in one batch. */
 const DELETE_BATCH = 1000;
 
@@ -101,6 +100,8 @@ export class BrokerStore implements AsyncDisposable {
   readonly points: Table<string, PointState>;
   /** The Registry's entries, by OID. */
   readonly entries: Table<number, RegistryEntry>;
+  /** The collections of the Brokers that share the store; undefined if it is not shared. */
+  readonly collections: SharedCollections | undefined;
   readonly #sync: boolean;
   readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
@@ -113,6 +114,7 @@ export class BrokerStore implements AsyncDisposable {
     this.#database = database;
     this.entries = new Table(database, ENTRIES);
     this.points = new Table(database, POINTS);
+    this.collections = database.isShared ? new SharedCollections(database) : undefined;
     this.#counters = counters;
     this.#sync = options.sync ?? false;
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
@@ -187,6 +189,7 @@ export class BrokerStore implements AsyncDisposable {
     observe?: ApplyObserver,
     options: ApplyOptions = {},
   ): Promise<ApplyResult> {
+    const { allow } = options;
     return this.#change(async (rows) => {
       const result = await applyChanges(rows, changes, observe, options);
       if (point !== undefined) {
@@ -195,7 +198,7 @@ export class BrokerStore implements AsyncDisposable {
         rows.change(POINTS.put(point.key, { last, origin, sequence }));
       }
       return result;
-    });
+    }, allow);
   }
 
   /**
@@ -535,14 +538,15 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /** Runs one change at a time: it reads what it needs, then writes one batch. */
-  #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
+  #change<T>(work: (rows: RegistryRows) => Promise<T>, allow?: ApplyOptions['allow']): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#mutex.runExclusive(async () => {
       // After a failed write: whether it took effect shows in the counters, which are written with it.
       await this.#database.recover(() => this.#readCounters(this.#database));
-      const { result, counters } = await this.#database.exclusive((database) =>
-        this.#writeChange(database, work),
-      );
+      const { result, counters } = await this.#database.exclusive(async (database) => {
+        await allow?.(database);
+        return this.#writeChange(database, work);
+      });
       this.#counters = counters;
       this.#hasOrphans = false;
       return result;
@@ -550,7 +554,7 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   async #writeChange<T>(
-    database: RowWriter,
+    database: RowTransaction,
     work: (rows: RegistryRows) => Promise<T>,
   ): Promise<{ result: T; counters: BrokerCounters }> {
     if (this.#database.isShared) await this.#readCounters(database);
@@ -565,20 +569,6 @@ export class BrokerStore implements AsyncDisposable {
     if (batch.length > 0) await database.write(batch, this.#sync);
     return { result, counters: rows.counters };
   }
-}
-
-/** Records what a follower has seen, and returns what all have. */
-async function seenByAll(rows: RegistryRows, sequence: number, name: string): Promise<number> {
-  rows.change(FOLLOWERS.put(name, { sequence, seen: rows.now }));
-  let seen = sequence;
-  for await (const page of new Table(rows.before, FOLLOWERS).entryPages()) {
-    for (const [other, follower] of page) {
-      if (other === name) continue;
-      if (follower.seen < rows.now - FOLLOWER_SECONDS) rows.change(FOLLOWERS.delete(other));
-      else seen = Math.min(seen, follower.sequence);
-    }
-  }
-  return seen;
 }
 
 /** Removes the objects that exist and returns their number. */

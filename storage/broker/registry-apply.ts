@@ -14,6 +14,7 @@ import {
 } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { RegistryEntry } from '../records/records.js';
+import type { RowTransaction } from '../rows/contract.js';
 import {
   type Bookkeeping,
   contentMark,
@@ -102,6 +103,8 @@ export interface ApplyOptions {
    * decide.
    */
   readonly others?: ReadonlySet<number>;
+  /** Called in the transaction of the changes: nothing of them is written if it fails, e.g. for lack of a lease. */
+  readonly allow?: ((rows: RowTransaction) => Promise<void>) | undefined;
 }
 
 interface ParsedChange extends CollectedChange {

@@ -116,6 +116,28 @@ export interface Follower {
 /** Those that follow the change log of a store that several Brokers share, by name. */
 export const FOLLOWERS = new TableFormat(textKeys(TABLE.followers), rowCodec<Follower>('Follower'));
 
+/** The last collection from a point that ended. Times by the database's clock, milliseconds. */
+export interface CollectionRun {
+  readonly begun: number;
+  readonly ended: number;
+  /** Whether everything was received. */
+  readonly complete: boolean;
+  /** Objects that were received. */
+  readonly received: number;
+  /** The Broker that collected. */
+  readonly owner: string;
+}
+
+/** The last collections of Brokers that share a store, by the keys of the points. */
+export const RUNS = new TableFormat(textKeys(TABLE.runs), rowCodec<CollectionRun>('CollectionRun'));
+
+/** When a collection from all points was requested, milliseconds. */
+export const COLLECTION_REQUEST = new SingleRow<{ readonly at: number }>(
+  'collection request',
+  rowCodec('CollectionRequest'),
+  { at: 0 },
+);
+
 /** The removals of objects (BT-5). */
 export const REMOVALS = new TableFormat<RemovalIdentity, Removal>(
   keysOf(

@@ -37,6 +37,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     C  sequence u64 BE                   Change
  *     P  point key                         CollectionPoint
  *     F  name                              Follower (of a store that several Brokers share)
+ *     G  point key                         CollectionRun (of the same)
  *     V  time of the change u64 BE, oid    none
  *     R  16-byte identity                  Removal
  *     W  time of the removal u64 BE, identity   none
@@ -75,6 +76,7 @@ export const TABLE = {
   changes: 0x43,
   points: 0x50,
   followers: 0x46,
+  runs: 0x47,
   copies: 0x56,
   removals: 0x52,
   removalTimes: 0x57,

@@ -58,7 +58,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/leases': ['storage/rows', 'storage/records', 'storage/files'],
   'storage/seen': ['storage/files', 'storage/level', 'storage/rows'],
   'storage/summaries': below('storage', 'rows records files'),
-  'storage/broker': below('storage', 'place level rows records files'),
+  'storage/broker': below('storage', 'place level rows records files leases'),
   'storage/indexers': ['storage/broker', 'storage/files'],
   'storage/generations': below('storage', 'summaries level rows files records'),
   'storage/references': ['storage/generations', 'storage/files'],

@@ -1,6 +1,7 @@
 // The tests of the area that take seconds each; those of `broker` run in every `npm test`.
 import '../servers/broker/admin-commands.test.js';
 import '../servers/broker/collect/clock-jumps.test.js';
+import '../servers/broker/collect/shared-turns.test.js';
 import '../servers/broker/collect/lagging-gatherers.test.js';
 import '../servers/broker/collect/collection.test.js';
 import '../servers/broker/web/admin.test.js';

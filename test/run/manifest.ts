@@ -203,7 +203,7 @@ peers/opensearch                   verify  90 seeded   storage/indexers/opensear
 peers/opensearch-kills             verify 120 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
 peers/postgres                     verify  30 seeded   storage/postgres storage/rows storage/broker | postgresql
 peers/s3                           verify  40 seeded   storage/blobs | s3proxy moto maven openjdk-17-jre-headless
-peers/postgres-brokers             verify  60 exact    storage/postgres storage/broker servers/broker | postgresql
+peers/postgres-brokers             verify 150 exact    storage/postgres storage/broker servers/broker | postgresql
 peers/postgres-gatherer            verify 120 exact    storage/postgres storage/gatherer servers/gatherer servers/crawler/checkpoint.ts | postgresql
 peers/pywb-replay                  verify  15 exact    servers/crawler/warc | pywb chromium fonts-dejavu-core
 peers/refererd-page                gate    15 timed    servers/refererd | chromium fonts-dejavu-core

@@ -9,7 +9,7 @@ const SHARED_STORE_SECONDS = 2;
 /** The parts of a Broker that its timed events run. */
 export interface TimedParts
   extends Pick<BrokerParts, 'debug' | 'keeper' | 'settings' | 'store' | 'timetable'> {
-  readonly collections: { run(): Promise<unknown> };
+  readonly collections: { run(): Promise<unknown>; lookForDue(): Promise<void> };
   readonly maintenance: Maintenance;
 }
 
@@ -42,7 +42,8 @@ export function addTimedEvents(parts: TimedParts): void {
         return collectionInterval > 0 ? nextRun(now, collectionTime, collectionInterval) : undefined;
       },
     },
-    () => collections.run(),
+    // The Brokers of a shared store divide the work; the event below looks for it, too.
+    () => (store.isShared ? collections.lookForDue() : collections.run()),
   );
   add(
     {
@@ -75,8 +76,11 @@ export function addTimedEvents(parts: TimedParts): void {
   if (!store.isShared) return;
   timetable.add({
     name: 'Shared store',
-    description: 'indexes what other brokers have stored',
+    description: 'indexes what other brokers have stored, and joins their collections',
     next: (now) => now + SHARED_STORE_SECONDS,
-    run: () => keeper.followOthers(),
+    run: async () => {
+      await keeper.followOthers();
+      await collections.lookForDue();
+    },
   });
 }

@@ -62,7 +62,7 @@ export class Applier {
     options: ApplyOptions = {},
     known: UnixSeconds = 0,
   ) {
-    this.#options = options;
+    this.#options = { ...options, allow: context.allow };
     this.#known = known;
     this.#maxObjects = context.limits.batchObjects ?? 256;
   }

@@ -24,6 +24,7 @@ import {
   readLastCollections,
   writeLastCollections,
 } from './last-collection.js';
+import { type PointTurn, type PointTurns, SharedTurns, turnsInOrder } from './point-turns.js';
 import { type PointReport, publish, Tally } from './report.js';
 
 /** The result of a collection. */
@@ -39,6 +40,8 @@ export interface CollectionReport {
 
 /** The resources of a collection. */
 export interface CollectionContext extends BrokerParts {
+  /** This Broker among those that share its store, for people. */
+  readonly name: string;
   readonly maintenance: Pick<Maintenance, 'clean' | 'collected'>;
   readonly setBackWatch: { lastRightTime(time: UnixSeconds): UnixSeconds | undefined };
   /** Collection points instead of those in `Collection-File`. */
@@ -55,56 +58,36 @@ export async function collectionPoints(context: CollectionContext): Promise<read
 /** Objects with URLs that cannot be stored that the log names for each point; the report counts all. */
 const MAX_NAMED = 10_000;
 
-/** BRK-7.12: collects from every point in file order, then deletes expired objects. */
-export async function collectAll(context: CollectionContext, signal: AbortSignal): Promise<CollectionReport> {
-  const { log, events, debug, settings } = context;
+/**
+ * BRK-7.12: collects from every point in file order, then deletes expired objects. Brokers that share a store divide the
+ * points.
+ *
+ * @param since the time of the request, of a shared store
+ */
+export async function collectAll(
+  context: CollectionContext,
+  signal: AbortSignal,
+  since: number | undefined,
+): Promise<CollectionReport> {
+  const { log, events } = context;
   const started = performance.now();
   const points = await collectionPoints(context);
   // The clock may have been set since the start.
   await repairStoredTimes(context);
   publish({ event: 'start', points: points.length });
   const reports: PointReport[] = [];
-  for (const point of points) {
-    debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
-    const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
-    const { brokerDirectory, collectionMaxSize, collectionMaxTime } = settings.value;
-    let named = 0;
-    let isClockSet = false;
-    const pointContext: CollectContext = {
-      store: context.store,
-      points,
-      lastCollections: lastCollectionFile(brokerDirectory),
-      spoolDirectory: brokerDirectory,
-      applied: () => context.keeper.follow(),
-      now: context.now,
-      witness: (newest) => {
-        if (context.witness(newest)) isClockSet = true;
-      },
-      signal,
-      observe: changeObserver(events, debug),
-      onUnwritable: (reason) => {
-        if (named++ < MAX_NAMED)
-          events.write('Collection', `${point.host}:${point.port}: not stored: ${reason}`);
-      },
-      onRetry: (why, pauseMs) =>
-        log.warn(`Collection: ${point.host}:${point.port}: ${why}; the transfer is resumed in ${pauseMs} ms`),
-      limits: {
-        maxReceivedBytes: collectionMaxSize * 2 ** 20,
-        maxDurationMs: collectionMaxTime * 1000,
-        ...context.limits,
-      },
-    };
-    let report = await collect(point, pointContext);
-    if (isClockSet) {
-      // By the former time objects had expired, or came too early: all of them come again.
-      await repairStoredTimes(context);
-      await context.store.resetPoints();
-      report = await collect(point, pointContext);
+  await using turns = turnsOf(points, context, signal, since);
+  for (let turn = await turns.next(); turn !== undefined; turn = await turns.next()) {
+    const collected: PointReport[] = [];
+    try {
+      for (const point of turn.points) collected.push(await collectFrom(point, points, turn, context));
+      await turns.end(collected);
+    } catch (error) {
+      if (signal.aborted || !turns.isLost(error)) throw error;
+      for (const { host, port } of turn.points)
+        log.warn(`Collection: ${host}:${port}: another broker continues, because this one stood still`);
     }
-    await context.keeper.settle();
-    reports.push(report);
-    publish({ event: 'point', report });
-    logPoint(report, context);
+    reports.push(...collected);
   }
   await saveTimes(points, context);
   const expired = await context.maintenance.clean(
@@ -125,6 +108,72 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     expired,
     milliseconds,
   };
+}
+
+function turnsOf(
+  points: readonly CollectionPoint[],
+  context: CollectionContext,
+  signal: AbortSignal,
+  since: number | undefined,
+): PointTurns {
+  const { collections } = context.store;
+  if (collections === undefined || since === undefined) return turnsInOrder(points, signal);
+  const { keeper, log, name: owner } = context;
+  return new SharedTurns({
+    ...{ collections, owner, points, since, signal, log },
+    onWait: () => keeper.followOthers(),
+  });
+}
+
+/** Collects from a point whose turn it is. */
+async function collectFrom(
+  point: CollectionPoint,
+  points: readonly CollectionPoint[],
+  { signal, allow }: PointTurn,
+  context: CollectionContext,
+): Promise<PointReport> {
+  const { log, events, debug, settings } = context;
+  debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
+  const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
+  const { brokerDirectory, collectionMaxSize, collectionMaxTime } = settings.value;
+  let named = 0;
+  let isClockSet = false;
+  const pointContext: CollectContext = {
+    store: context.store,
+    points,
+    lastCollections: lastCollectionFile(brokerDirectory),
+    spoolDirectory: brokerDirectory,
+    applied: () => context.keeper.follow(),
+    allow,
+    now: context.now,
+    witness: (newest) => {
+      if (context.witness(newest)) isClockSet = true;
+    },
+    signal,
+    observe: changeObserver(events, debug),
+    onUnwritable: (reason) => {
+      if (named++ < MAX_NAMED)
+        events.write('Collection', `${point.host}:${point.port}: not stored: ${reason}`);
+    },
+    onRetry: (why, pauseMs) =>
+      log.warn(`Collection: ${point.host}:${point.port}: ${why}; the transfer is resumed in ${pauseMs} ms`),
+    limits: {
+      maxReceivedBytes: collectionMaxSize * 2 ** 20,
+      maxDurationMs: collectionMaxTime * 1000,
+      ...context.limits,
+    },
+  };
+  let report = await collect(point, pointContext);
+  if (isClockSet) {
+    // By the former time objects had expired, or came too early: all of them come again.
+    await repairStoredTimes(context);
+    await context.store.resetPoints();
+    report = await collect(point, pointContext);
+  }
+  await context.keeper.settle();
+  publish({ event: 'point', report });
+  logPoint(report, context);
+  return report;
 }
 
 /** BT-7: writes the stored times of the points that are Brokers to the file. */

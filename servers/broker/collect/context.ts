@@ -4,7 +4,7 @@ import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
-import type { ApplyObserver, BrokerStore } from '../../../storage/index.js';
+import type { ApplyObserver, ApplyOptions, BrokerStore } from '../../../storage/index.js';
 
 /** Limits of a collection from one point. */
 export interface CollectLimits extends ReceiveLimits {
@@ -36,6 +36,8 @@ export interface CollectContext {
    * resolves.
    */
   readonly applied: () => Promise<void>;
+  /** The right of each change of the store: see {@link ApplyOptions}. */
+  readonly allow?: ApplyOptions['allow'];
   readonly now: () => UnixSeconds;
   /** Called with the latest Update-Time of what was received. */
   readonly witness: (newest: UnixSeconds) => void;

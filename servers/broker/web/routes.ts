@@ -1,4 +1,5 @@
 // The routes of the web pages, and the pages themselves.
+
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OTHERS } from '../../../clients/broker/repeated-lines.js';
@@ -9,6 +10,7 @@ import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
 import { WalkCache } from '../admin/walk-cache.js';
+import { sharedCollections } from '../collect/shared-state.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../query/object-path.js';
 import { AdminRoutes } from './admin-routes.js';
 import { type AgeSpan, countAges } from './ages.js';
@@ -228,6 +230,7 @@ export class BrokerPages {
       statistics,
       ages: await this.#ages.get(statistics.computedAt),
       timetable: broker.timetable.rows(),
+      collections: await sharedCollections(broker.store),
       action: this.site.action,
     });
     return { status: 200, title: `Statistics of ${this.site.brokerName}`, content, current: 'stats' };

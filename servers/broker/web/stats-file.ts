@@ -22,7 +22,7 @@ export async function statsFile(store: BrokerStore, options: StatsFileOptions): 
   const ages = await countAges(store, now);
   const style = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const action = new URL('/Harvest/cgi-bin/BrokerQuery.cgi', homePage).href;
-  const content = renderStatistics({ statistics, ages, timetable: [], action });
+  const content = renderStatistics({ statistics, ages, timetable: [], collections: [], action });
   const site = { name: brokerName, href: homePage };
   const shell = { title: `Statistics of ${brokerName}`, styles: { text: style }, site };
   return renderPage(shell, content).text;

@@ -4,6 +4,7 @@ import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize, date, dateTime } from '../../web/values.js';
 import type { BrokerStatistics } from '../admin/statistics.js';
 import type { TimetableRow } from '../admin/timetable.js';
+import type { PointState } from '../collect/shared-state.js';
 import type { AgeSpan } from './ages.js';
 import { browseUrl } from './facet-list.js';
 import type { Narrowing } from './narrow.js';
@@ -13,12 +14,14 @@ export interface StatsSource {
   readonly statistics: BrokerStatistics;
   readonly ages: readonly AgeSpan[];
   readonly timetable: readonly TimetableRow[];
+  /** The collections of Brokers that share a store. */
+  readonly collections: readonly PointState[];
   /** URL of the query program, for a query of every object with a property. */
   readonly action: string;
 }
 
 /** Renders the statistics of the stored objects (BRK-9.12). */
-export function renderStatistics({ statistics, ages, timetable, action }: StatsSource): Html {
+export function renderStatistics({ statistics, ages, timetable, collections, action }: StatsSource): Html {
   const { objects, bytes, oldestUpdate, newestUpdate, hostCount } = statistics;
   const linked = (kind: Narrowing['kind'], rows: BrokerStatistics['types']): ChartValue[] =>
     rows.map(({ name, objects }) => {
@@ -43,6 +46,7 @@ ${renderColumnChart(
   ages.map(({ title, objects }) => ({ name: title, objects })),
 )}
 ${renderTimetable(timetable)}
+${renderCollections(collections)}
 <p class="note">Counted at ${renderTime(statistics.computedAt)}; each table lists the most frequent.</p>`;
 }
 
@@ -62,6 +66,19 @@ function renderTimetable(rows: readonly TimetableRow[]): Html {
 <thead><tr><th scope="col">Event</th><th scope="col">Next</th><th scope="col">Last</th><th scope="col">Outcome</th></tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr><th scope="row">${row.name}<span class="aside">: ${row.description}</span></th><td>${row.next === undefined ? 'not planned' : renderTime(row.next)}</td><td>${row.lastStarted === undefined ? 'not yet' : renderTime(row.lastStarted)}</td><td>${row.running ? 'running' : (row.lastOutcome ?? '')}</td></tr>\n`)}</tbody>
+</table></div>
+</section>`;
+}
+
+/** Of Brokers that share a store: who collects what. */
+function renderCollections(points: readonly PointState[]): Html {
+  if (points.length === 0) return html``;
+  return html`<section class="chart" aria-labelledby="collections">
+<h2 id="collections">Collections</h2>
+<div class="scroll" tabindex="0" role="group" aria-labelledby="collections"><table aria-labelledby="collections">
+<thead><tr><th scope="col">Point</th><th scope="col">State</th></tr></thead>
+<tbody>
+${points.map(({ point, state }) => html`<tr><th scope="row">${point}</th><td>${state}</td></tr>\n`)}</tbody>
 </table></div>
 </section>`;
 }
