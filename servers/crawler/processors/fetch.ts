@@ -132,7 +132,7 @@ export class FetchProcessor implements Processor {
     // They are stored before the page is: a killed crawl does not know a page without the session that it
     // began.
     if (uri.settings.cookies && result.setCookies !== undefined)
-      await cookies?.receive(uri.url, result.setCookies);
+      await cookies?.receive(uri.url, result.setCookies, result.headers.date);
     return result;
   }
 

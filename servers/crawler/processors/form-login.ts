@@ -78,7 +78,7 @@ class FormLogin implements Processor {
       const request = await this.#requestOf(login.form, uri);
       const answer = await servers.locks.shared(hostOf(loginUrl), uri.signal, () => fetcher.fetch(request));
       servers.contact(loginUrl, true);
-      await cookies.receive(loginUrl, answer.setCookies ?? []);
+      await cookies.receive(loginUrl, answer.setCookies ?? [], answer.headers.date);
       if (answer.status >= 400) this.#failed(login, `status ${answer.status}`);
       else if (answer.setCookies === undefined) this.#failed(login, 'the answer sets no cookie');
       else login.done = true;

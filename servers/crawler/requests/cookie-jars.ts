@@ -2,8 +2,10 @@
 import { LRUCache } from 'lru-cache';
 import { Cookie, CookieJar, getPublicSuffix, MemoryCookieStore } from 'tough-cookie';
 import { z } from 'zod';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import { messageOf } from '../../../protocols/errors.js';
 import type { FileCookie } from '../../../protocols/http/index.js';
+import { MAX_AHEAD } from '../../../protocols/time.js';
 import { hostOf } from '../../../protocols/urls/index.js';
 import type { GathererStore } from '../../../storage/index.js';
 
@@ -27,6 +29,8 @@ interface CookieJarsOptions extends CookieLimits {
   readonly store: Pick<GathererStore, 'batch' | 'cookies'>;
   /** Called if cookies cannot be stored. They are used nevertheless, and stored with the next ones. */
   readonly onProblem: (sentence: string) => void;
+  /** Milliseconds since 1970, by a clock that is not set while it runs. Default: that of the process. */
+  readonly now?: () => number;
 }
 
 /** The cookies of a site, e.g. `example.org`, in memory. */
@@ -35,6 +39,9 @@ interface Jar {
   readonly store: MemoryCookieStore;
   readonly cookies: CookieJar;
 }
+
+/** RFC 6265bis 5.5: a cookie lives for 400 days at most. */
+const MAX_LIFE_MS = 400 * 86_400_000;
 
 const storedCookies = z.array(z.record(z.string(), z.unknown()));
 
@@ -45,6 +52,7 @@ const storedCookies = z.array(z.record(z.string(), z.unknown()));
 export class CookieJars implements AsyncDisposable {
   readonly #options: CookieJarsOptions;
   readonly #limits: Required<CookieLimits>;
+  readonly #now: () => number;
   readonly #jars: LRUCache<string, Jar>;
   readonly #loading = new Map<string, Promise<Jar>>();
   /** Sites whose cookies have changed since they were stored. */
@@ -53,6 +61,7 @@ export class CookieJars implements AsyncDisposable {
 
   constructor(options: CookieJarsOptions) {
     this.#options = options;
+    this.#now = options.now ?? steadyTime;
     this.#limits = {
       maxCookies: options.maxCookies ?? 180,
       maxCookieLength: options.maxCookieLength ?? 4096,
@@ -67,30 +76,46 @@ export class CookieJars implements AsyncDisposable {
    */
   async headerFor(url: string): Promise<string> {
     const jar = await this.#jarOf(hostOf(url));
-    return jar.cookies.getCookiesSync(url).map(pairOf).filter(isSendable).join('; ');
+    const now = this.#now();
+    const found = jar.cookies
+      .getCookiesSync(url, { expire: false })
+      .filter((cookie) => expiryOf(cookie) > now);
+    for (const cookie of found) cookie.lastAccessed = new Date(now);
+    return found.map(pairOf).filter(isSendable).join('; ');
   }
 
   /**
    * Keeps the cookies of a response (RFC 6265bis 5.7), as far as they are valid, and waits until they are
    * stored.
+   *
+   * @param date the header Date of the response: the clock by which the server has set `Expires`
    */
-  async receive(url: string, setCookies: readonly string[]): Promise<void> {
+  async receive(url: string, setCookies: readonly string[], date = ''): Promise<void> {
     const jar = await this.#jarOf(hostOf(url));
+    const now = this.#now();
+    const serverTime = Date.parse(date);
     for (const header of setCookies) {
       if (header.length > this.#limits.maxCookieLength) continue;
-      jar.cookies.setCookieSync(header, url, { ignoreError: true, loose: true });
+      const cookie = Cookie.parse(header, { loose: true });
+      if (cookie === undefined) continue;
+      limitLife(cookie, now, Number.isNaN(serverTime) ? now : serverTime);
+      jar.cookies.setCookieSync(cookie, url, { ignoreError: true, loose: true, now: new Date(now) });
     }
     await this.#keep([jar]);
   }
 
   /** Adds cookies of a file, and waits until they are stored. Expired ones are left out. */
   async add(cookies: readonly FileCookie[]): Promise<void> {
-    const now = Date.now() / 1000;
+    const now = this.#now();
     const changed = new Set<Jar>();
     for (const cookie of cookies) {
-      if (cookie.expires !== 0 && cookie.expires <= now) continue;
+      if (cookie.expires !== 0 && cookie.expires * 1000 <= now) continue;
       const jar = await this.#jarOf(cookie.domain);
-      jar.cookies.setCookieSync(cookieOf(cookie), `https://${cookie.domain}/`, { ignoreError: true });
+      const found = cookieOf(cookie);
+      jar.cookies.setCookieSync(found, `https://${cookie.domain}/`, {
+        ignoreError: true,
+        now: new Date(now),
+      });
       changed.add(jar);
     }
     await this.#keep([...changed]);
@@ -98,10 +123,12 @@ export class CookieJars implements AsyncDisposable {
 
   /** All stored cookies that have not expired, by site. */
   async *pages(): AsyncGenerator<FileCookie[], void, undefined> {
-    const now = Date.now();
+    const now = this.#now();
     for await (const rows of this.#options.store.cookies.pages())
       yield rows.flatMap((row) =>
-        cookiesOf(readRow(row)).flatMap((cookie) => (cookie.TTL(now) > 0 ? [fileCookieOf(cookie)] : [])),
+        cookiesOf(readRow(row, now)).flatMap((cookie) =>
+          expiryOf(cookie) > now ? [fileCookieOf(cookie)] : [],
+        ),
       );
   }
 
@@ -124,7 +151,7 @@ export class CookieJars implements AsyncDisposable {
 
   async #load(site: string): Promise<Jar> {
     const row = await this.#options.store.cookies.get(site);
-    const store = row === undefined ? new MemoryCookieStore() : readRow(row);
+    const store = row === undefined ? new MemoryCookieStore() : readRow(row, this.#now());
     // Without allowSecureOnLocal a secure cookie stays on https, for this machine's addresses as for others.
     const cookies = new CookieJar(store, { looseMode: true, allowSecureOnLocal: false });
     const jar = { site, store, cookies };
@@ -170,14 +197,14 @@ export class CookieJars implements AsyncDisposable {
    */
   #shorten({ store }: Jar): void {
     const { maxCookies, maxSiteLength } = this.#limits;
-    const now = Date.now();
+    const now = this.#now();
     const byUse = cookiesOf(store).sort((a, b) => lastUse(b) - lastUse(a));
     let count = 0;
     let length = 0;
     for (const cookie of byUse) {
       count++;
       length += pairOf(cookie).length;
-      if (cookie.TTL(now) > 0 && count <= maxCookies && length <= maxSiteLength) continue;
+      if (expiryOf(cookie) > now && count <= maxCookies && length <= maxSiteLength) continue;
       count--;
       length -= pairOf(cookie).length;
       void store.removeCookie(cookie.domain ?? '', cookie.path ?? '', cookie.key);
@@ -197,11 +224,47 @@ function cookiesOf({ idx }: MemoryCookieStore): Cookie[] {
   return Object.values(idx).flatMap((paths) => Object.values(paths).flatMap((names) => Object.values(names)));
 }
 
-function readRow(row: Uint8Array): MemoryCookieStore {
+/**
+ * Turns the lifetime of a new cookie into a time of the run's clock. `Expires` is by that of the server, which may
+ * differ by years from this machine's.
+ */
+function limitLife(cookie: Cookie, now: number, serverTime: number): void {
+  const { maxAge, expires } = cookie;
+  cookie.maxAge = null;
+  if (typeof maxAge === 'number') {
+    cookie.expires = new Date(now + Math.min(maxAge * 1000, MAX_LIFE_MS));
+  } else if (expires instanceof Date) {
+    cookie.expires = new Date(now + Math.min(expires.getTime() - serverTime, MAX_LIFE_MS));
+  } else if (maxAge !== null) {
+    cookie.expires = maxAge === 'Infinity' ? new Date(now + MAX_LIFE_MS) : new Date(0);
+  }
+}
+
+/** Milliseconds since 1970 from which a cookie is not sent; infinity for one that lasts as long as the crawl. */
+function expiryOf(cookie: Cookie): number {
+  return (
+    cookie.expiryTime(cookie.creation instanceof Date ? cookie.creation : undefined) ??
+    Number.POSITIVE_INFINITY
+  );
+}
+
+/** After the clock was set back the stored times are of the future: a cookie lives as long as it would have from then. */
+function moveBack(cookie: Cookie, now: number): void {
+  const { creation, expires } = cookie;
+  if (!(creation instanceof Date) || creation.getTime() <= now + MAX_AHEAD * 1000) return;
+  const ahead = creation.getTime() - now;
+  cookie.creation = new Date(now);
+  cookie.lastAccessed = new Date(now);
+  if (expires instanceof Date) cookie.expires = new Date(expires.getTime() - ahead);
+}
+
+function readRow(row: Uint8Array, now: number): MemoryCookieStore {
   const store = new MemoryCookieStore();
   for (const stored of storedCookies.parse(JSON.parse(Buffer.from(row).toString()))) {
     const cookie = Cookie.fromJSON(stored);
-    if (cookie !== undefined) void store.putCookie(cookie);
+    if (cookie === undefined) continue;
+    moveBack(cookie, now);
+    void store.putCookie(cookie);
   }
   return store;
 }

@@ -144,3 +144,64 @@ t.test('a store that cannot be written keeps the cookies in use, and says so', a
   await jars[Symbol.asyncDispose]();
   t.equal(await new CookieJars({ store, onProblem: t.fail }).headerFor('http://x.test/'), 'a=1');
 });
+
+const YEAR_MS = 365 * 86_400_000;
+
+t.test(
+  'a clock that is set while the crawl runs, or is not that of the server, ends no session',
+  async (t) => {
+    const { now } = Date;
+    const start = now();
+    for (const jump of [60_000, 3_600_000, YEAR_MS, 14 * YEAR_MS].flatMap((ms) => [ms, -ms])) {
+      const { store } = await open(t);
+      let passed = 0;
+      const jars = (wrong: number): CookieJars =>
+        new CookieJars({ store, onProblem: t.fail, now: () => start + passed + wrong });
+      const first = jars(0);
+      const url = 'http://x.test/';
+      const date = (ms: number): string => new Date(start + jump + ms).toUTCString();
+      const lines = [
+        'session=1',
+        'age=2; Max-Age=7200',
+        `expires=3; Expires=${date(7_200_000)}`,
+        `late=4; Expires=${date(20 * YEAR_MS)}`,
+        `old=5; Expires=${date(-1000)}`,
+        'older=6; Max-Age=0',
+      ];
+      await first.receive(url, lines, date(0));
+      t.intercept(Date, 'now', { value: () => now() + jump });
+      const all = 'session=1; age=2; expires=3; late=4';
+      t.equal(await first.headerFor(url), all, `${jump} ms, while it runs`);
+      await first.receive(url, ['more=7']);
+      t.equal(await first.headerFor(url), `${all}; more=7`, 'also after they were stored');
+      t.intercept(Date, 'now', { value: now });
+      passed = 7_201_000;
+      t.equal(
+        await first.headerFor(url),
+        'session=1; late=4; more=7',
+        'a cookie ends when its time has passed',
+      );
+      passed += 400 * 86_400_000;
+      t.equal(await first.headerFor(url), 'session=1; more=7', 'after 400 days at the latest');
+    }
+  },
+);
+
+t.test('after the clock was set back between two runs a cookie does not last until then', async (t) => {
+  const { store } = await open(t);
+  const start = Date.now();
+  const jars = (time: number): CookieJars =>
+    new CookieJars({ store, onProblem: t.fail, now: () => start + time });
+  await jars(YEAR_MS).receive('http://x.test/', ['a=1; Max-Age=7200', 'b=2']);
+  const later = jars(0);
+  t.equal(await later.headerFor('http://x.test/'), 'a=1; b=2');
+  const pages = [];
+  for await (const page of jars(0).pages()) pages.push(...page);
+  t.same(
+    pages.map(({ name, expires }) => [name, expires]),
+    [
+      ['a', Math.floor((start + 7_200_000) / 1000)],
+      ['b', 0],
+    ],
+  );
+});
