@@ -125,7 +125,8 @@ export class FtpFetcher implements Fetcher {
     const { path } = address;
     const lastModified = await connection.modified(path);
     const known = request.headers?.lastModified;
-    if (known && lastModified !== 0 && lastModified <= known) return { status: 304, lastModified };
+    // A file with an older time may be another one, or the clock of the server was set back.
+    if (known && lastModified !== 0 && lastModified === known) return { status: 304, lastModified };
     const size = address.isText ? undefined : await connection.size(path);
     let cut: ReturnType<typeof cutBy> = {};
     let refusal: FtpRefusal | undefined;

@@ -308,9 +308,11 @@ export class HttpFetcher implements Fetcher {
     };
     if (this.#options.from !== undefined) headers.from = this.#options.from;
     if (request.headers?.etag) headers['if-none-match'] = request.headers.etag;
-    if (request.headers?.lastModified) {
-      headers['if-modified-since'] = new Date(request.headers.lastModified * 1000).toUTCString();
-    }
+    const modifiedMs = (request.headers?.lastModified ?? 0) * 1000;
+    const now = Date.now();
+    // A server may say of every version until that time that it is not newer.
+    if (modifiedMs > 0 && modifiedMs <= now)
+      headers['if-modified-since'] = new Date(modifiedMs).toUTCString();
     if (request.post !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
     if (credentials !== undefined) headers.authorization = credentials;
     return headers;

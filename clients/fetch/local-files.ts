@@ -54,7 +54,7 @@ const NO_FILE = 'neither a file nor a directory';
 /**
  * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be within reach. Anything else (devices, pipes, sockets) is forbidden.
  * @param path bytes, because file names need not be UTF-8
- * @param request a file that is not newer than its `lastModified`, whole seconds, is not read
+ * @param request a file of its `lastModified`, whole seconds, is not read; an older one may be another, or a clock was set back
  * @throws ConnectionError for failures of the disk
  */
 export async function readLocal(path: Buffer, reach: LocalReach, request: FetchRequest): Promise<LocalFile> {
@@ -145,7 +145,8 @@ async function readRegular(path: Buffer, request: FetchRequest): Promise<LocalFi
   try {
     const stats = await handle.stat();
     const known = request.headers?.lastModified;
-    if (known !== undefined && Math.floor(stats.mtimeMs / 1000) <= known) return { kind: 'unchanged', stats };
+    if (known !== undefined && Math.floor(stats.mtimeMs / 1000) === known)
+      return { kind: 'unchanged', stats };
     const { maxBytes = DEFAULT_MAX_BYTES, signal } = request;
     if (stats.size > maxBytes && isSpooled(request))
       return { kind: 'file', stats, content: await copyToDisk(handle, stats.size, request) };

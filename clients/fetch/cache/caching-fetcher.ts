@@ -97,7 +97,7 @@ function applyConditions(
     ? headers.etag === kept.etag
     : Boolean(headers?.lastModified) &&
       kept.lastModified !== 0 &&
-      kept.lastModified <= (headers?.lastModified ?? 0);
+      kept.lastModified === headers?.lastModified;
   if (isSame) {
     const { entries: _, links: __, ...rest } = kept;
     return { ...rest, status: 304, body: new Uint8Array(0) };

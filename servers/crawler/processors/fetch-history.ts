@@ -85,7 +85,10 @@ export class FetchHistory implements Processor, RevisitSource {
     if (last === undefined || last.status <= 0) return {};
     return {
       ...(last.etag !== '' ? { etag: last.etag } : {}),
-      ...(last.lastModified > 0 ? { lastModified: last.lastModified } : {}),
+      // One later than the fetch is that of a wrong clock, by which every later version would seem older.
+      ...(last.lastModified > 0 && last.lastModified * 1000 <= last.begin
+        ? { lastModified: last.lastModified }
+        : {}),
     };
   }
 

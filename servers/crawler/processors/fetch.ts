@@ -18,6 +18,7 @@ import {
 } from '../../../protocols/errors.js';
 import { hostOf, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
+import type { DocumentRecord } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { attemptLimit } from '../disposition.js';
@@ -52,8 +53,20 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     urlForm: uri.settings.urlForm,
     ...(mustBePublic?.(uri.entry.uri) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
-    ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
+    ...(validated ? { headers: validatorsOf(known) } : {}),
   };
+}
+
+/**
+ * The validators of a known document. A Last-Modified later than its fetch is that of a wrong clock: every later version
+ * would seem older, and never be fetched.
+ */
+function validatorsOf({
+  etag,
+  lastModificationTime,
+  fetchTime,
+}: DocumentRecord): NonNullable<FetchRequest['headers']> {
+  return lastModificationTime <= fetchTime ? { etag, lastModified: lastModificationTime } : { etag };
 }
 
 /** Returns the bytes of a document; those of a document that is not whole in memory, as it was sent. */

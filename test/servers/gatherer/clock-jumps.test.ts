@@ -1,4 +1,6 @@
 // The clock of a Gatherer jumps before, between and during its runs.
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { leafNodes, Runs } from '../../helpers/gatherer-runs.js';
@@ -143,3 +145,53 @@ t.test(
     t.equal(await publish(START + YEAR + DAY), 0, 'it is not: a run that reaches nothing ends them');
   },
 );
+
+t.test('a document whose Last-Modified was of a wrong clock is fetched again', async (t) => {
+  // A server that compares dates, as many do: it has nothing newer than the time that it is asked for.
+  const conditions: (string | undefined)[] = [];
+  let modified = 0;
+  let title = '';
+  const folder = t.testdir({ 'a.txt': '' });
+  const file = join(folder, 'a.txt');
+  await using site = await Site.start({
+    '/a.html': ({ headers }, response) => {
+      const condition = headers['if-modified-since'];
+      conditions.push(condition);
+      const isOld = condition !== undefined && modified * 1000 <= Date.parse(condition);
+      const head = { 'content-type': 'text/html', 'last-modified': new Date(modified * 1000).toUTCString() };
+      if (isOld) response.writeHead(304, head).end();
+      else response.writeHead(200, head).end(page(title, []));
+    },
+  });
+  const put = (name: string, time: number): void => {
+    [title, modified] = [name, time];
+    writeFileSync(file, `${name} text.\n`);
+    utimesSync(file, time, time);
+  };
+  const now = Math.floor(Date.now() / 1000);
+  for (const who of ['the site', 'both']) {
+    for (const jump of [MINUTE, HOUR, YEAR, 10 * YEAR]) {
+      const directory = join(folder, `${who} ${jump}`);
+      mkdirSync(directory);
+      const runs = new Runs(directory, leafNodes(`${site.url}/a.html`, `file://${file}`));
+      const run = async (time: number): Promise<void> => {
+        runs.now = time;
+        await runs.run({ force: true });
+      };
+      put('First', now + jump);
+      await run(who === 'both' ? now + jump : now);
+      put('Second', now - 30);
+      await run(now + 1);
+      const name = `the clock of ${who}, ${jump} s`;
+      t.match((await runs.object(`${site.url}/a.html`))?.text('title'), 'Second', `${name}: by HTTP`);
+      t.equal(
+        (await runs.object(`file://localhost${file}`))?.text('Last-Modification-Time'),
+        String(now - 30),
+        `${name}: a file`,
+      );
+      conditions.length = 0;
+      await run(now + 10);
+      t.same(conditions, [new Date((now - 30) * 1000).toUTCString()], `${name}: a right time is sent`);
+    }
+  }
+});
