@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
+import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { errorCode, StorageError } from '../../protocols/errors.js';
@@ -105,6 +106,8 @@ export interface GathererOptions {
   readonly minBytesPerSecond?: number;
   /** Milliseconds after a server's first byte before {@link minBytesPerSecond} applies. Default 300 000. */
   readonly minRateGraceMs?: number;
+  /** The clock of the limits of time of requests. Default: that of this process. */
+  readonly clock?: Clock | undefined;
   /** Replaces the order that the configuration names (`Crawl-Order`). */
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
@@ -267,6 +270,7 @@ export class Gatherer implements AsyncDisposable {
         withoutHidden: !config.hiddenFiles,
         connectTimeoutMs: Math.min(options.connectTimeoutMs ?? 30_000, readTimeoutOf(options)),
         maxTransferMs: options.maxTransferMs,
+        clock: options.clock,
         minBytesPerSecond: options.minBytesPerSecond,
         minRateGraceMs: options.minRateGraceMs,
         maxConnectionsPerHost: options.queuesPerHost ?? 1,

@@ -3,7 +3,9 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import type { Clock } from '../../../protocols/clock.js';
 import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
+import { inputRead, ManualClock } from '../../helpers/manual-clock.js';
 import { crawlOrdered } from '../../helpers/ordered-crawl.js';
 import {
   chunk,
@@ -150,9 +152,8 @@ const WALL: Pages = Object.fromEntries(
   ]),
 );
 
-const stay = (): void => undefined;
 /** What a server begins and does not end. */
-const SLOW: Pages = {
+const slow = (stay: () => unknown): Pages => ({
   '/body': (reply) => reply('', lengthOf(LONG), text(SENT), text(LONG), undefined, stay),
   '/open': (reply) => reply('', head(''), text(SENT), text(LONG), undefined, stay),
   '/chunk': (reply) =>
@@ -169,7 +170,7 @@ const SLOW: Pages = {
       stay,
     ),
   '/gzip': (reply) => reply('', coded('gzip', ZIPPED), ZIPPED.subarray(0, 700), ZIPPED, undefined, stay),
-};
+});
 const PAGES: Pages = Object.fromEntries(
   Object.entries<(reply: Reply, count: number, socket: Socket) => void>({
     '/whole': (reply) => reply('', lengthOf(LONG), text(LONG)),
@@ -328,6 +329,7 @@ async function crawlTwice(
   settings: CrawlOrderInput['settings'],
   maxLengthBytes: number,
   pages: Pages = PAGES,
+  clock?: Clock,
 ) {
   const { url, sent, counts } = await oddServer(t, pages);
   const directory = join(t.testdir(), 'warc');
@@ -337,7 +339,7 @@ async function crawlTwice(
   };
   const requests: Map<string, number>[] = [];
   for (let run = 0; run < 2; run++) {
-    await crawlOrdered(join(directory, '..', `g${run}`), `${url}/`, order);
+    await crawlOrdered(join(directory, '..', `g${run}`), `${url}/`, order, [], clock);
     requests.push(new Map(counts));
   }
   return { url, sent, requests, records: recordsIn(directory) };
@@ -399,8 +401,14 @@ for (const maxLengthBytes of [0, 300_000])
   );
 
 t.test('WARC 1.1: a body that takes too long is cut by time, wherever its framing is', async (t) => {
-  const { url, sent, requests, records } = await crawlTwice(t, { fetchSeconds: 0.5 }, 0, SLOW);
-  for (const path of Object.keys(SLOW)) {
+  const clock = new ManualClock();
+  // The limit passes when all that the server sends has arrived.
+  const pages = slow(async () => {
+    for (let i = 0; i < 5; i++) await inputRead();
+    clock.advance(500);
+  });
+  const { url, sent, requests, records } = await crawlTwice(t, { fetchSeconds: 0.5 }, 0, pages, clock);
+  for (const path of Object.keys(pages)) {
     const replies = sent.filter((reply) => reply.path === path);
     const found = records.filter(
       ({ fields }) =>
