@@ -198,3 +198,23 @@ t.test('G-103: runs that are further apart than objects live are warned of', asy
   }
   t.match(problems, [/rules:2: .* not longer than the longest time between two runs \(93600\)/]);
 });
+
+t.test(
+  'G-103: the object of a document to which no page links any longer lives until its time is over',
+  async (t) => {
+    await using site = await Site.start({
+      '/': page('Start', ['/2.html']),
+      '/2.html': page('Page 2', []),
+    });
+    const directory = t.testdir();
+    const rules = join(directory, 'rules');
+    writeFileSync(rules, `url ~ /./\n\ttime-to-live = "${3 * DAY}"\n`);
+    const roots = `<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+    const runs = new Runs(directory, roots, `Post-Summarizing: ${rules}\nRefresh-Rate: ${DAY}\n`);
+    t.same(await published(runs, [0]), [2]);
+    site.pages.set('/', page('Start without a link', []));
+    t.same(await published(runs, [25, 50, 71]), [2, 2, 2]);
+    t.same(await published(runs, [80, 110]), [1, 1], 'it is not requested meanwhile');
+    t.equal(site.paths.filter((path) => path === '/2.html').length, 1);
+  },
+);
