@@ -1,6 +1,7 @@
 // `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and
 // the state of the collection points.
 import { resolve } from 'node:path';
+import { defined } from '../../protocols/defined.js';
 import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { isPlausiblePresent, MAX_AHEAD, MONTH, type UnixSeconds } from '../../protocols/time.js';
@@ -134,7 +135,11 @@ export class BrokerStore implements AsyncDisposable {
     }
     let database: Rows | undefined;
     try {
-      database = await openRows(path ?? place, { ...options, kind: 'broker', multithreading: true });
+      const { create = true, cacheBytes, writeBufferBytes, upgrade = false } = options;
+      database = await openRows(path ?? place, {
+        ...{ kind: 'broker', create, upgrade },
+        level: { ...defined({ cacheBytes, writeBufferBytes }), multithreading: true },
+      });
       const counters = await BROKER_COUNTERS.read(database);
       if (!database.isShared) await deleteOrphans(database, counters.sequence);
       return new BrokerStore(database, counters, options);

@@ -28,7 +28,11 @@ export interface ObjectReader extends AsyncDisposable {
  * @throws StorageError if there is no store, or another process has it open.
  */
 export async function openObjectReader(place: string, largePart?: LargePart): Promise<ObjectReader> {
-  const database = await openRows(place, { kind: 'broker', create: false, multithreading: true });
+  const database = await openRows(place, {
+    kind: 'broker',
+    create: false,
+    level: { multithreading: true },
+  });
   return {
     objects: (oids, maxBytes) =>
       maxBytes === undefined

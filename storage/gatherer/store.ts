@@ -1,3 +1,4 @@
+import { defined } from '../../protocols/defined.js';
 import { StateError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -153,8 +154,11 @@ export class GathererStore implements AsyncDisposable {
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const place = isDatabaseUrl(directory) ? directory : await placeOf(directory);
     const known = isDatabaseUrl(place) ? undefined : await LoginSeal.read(place);
-    const { writeBufferBytes = WRITE_BUFFER_BYTES } = options;
-    const database = await openRows(place, { ...options, writeBufferBytes, kind: 'gatherer', upgrade: true });
+    const { create = true, cacheBytes, writeBufferBytes = WRITE_BUFFER_BYTES } = options;
+    const database = await openRows(place, {
+      ...{ kind: 'gatherer', create, upgrade: true },
+      level: defined({ cacheBytes, writeBufferBytes }),
+    });
     try {
       const seal = known ?? (await createSeal(database, place));
       const ownership = await (options.reader === true ? Ownership.ofReader : Ownership.take)(database);

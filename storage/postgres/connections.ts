@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { pauseFor } from '../../protocols/clock.js';
 import { ConnectionError, StateError, StorageError } from '../../protocols/errors.js';
 import { Waiters } from '../../protocols/waiters.js';
+import { processClock } from '../files/process-clock.js';
 import type { DatabaseAddress } from './database-address.js';
 import { isConnectionLost, storageFailure } from './failures.js';
 
@@ -71,7 +72,7 @@ export class Connections implements AsyncDisposable {
       } catch (error) {
         if (!isConnectionLost(error) || performance.now() >= until) throw this.failure(error);
         // A server that accepts connections and ends them at once is not asked without a pause.
-        await delay(FIRST_DELAY_MS, undefined, { signal: this.#closing.signal });
+        await pauseFor(processClock, FIRST_DELAY_MS, this.#closing.signal);
       }
     }
   }
@@ -138,7 +139,7 @@ export class Connections implements AsyncDisposable {
         return await this.#connect();
       } catch (error) {
         if (!isConnectionLost(error) || performance.now() + wait > until) throw error;
-        await delay(wait, undefined, { signal: this.#closing.signal });
+        await pauseFor(processClock, wait, this.#closing.signal);
       }
     }
   }

@@ -53,7 +53,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // What the stores ask of a database; the databases.
   'storage/rows': [],
   'storage/level': ['storage/rows', 'storage/files', 'storage/records'],
-  'storage/postgres': ['storage/rows', 'storage/records'],
+  'storage/postgres': ['storage/rows', 'storage/records', 'storage/files'],
   'storage/place': below('storage', 'level postgres rows files'),
   'storage/leases': ['storage/rows', 'storage/records', 'storage/files'],
   'storage/seen': ['storage/files', 'storage/level', 'storage/rows'],

@@ -3,6 +3,7 @@
 import '../storage/collect-garbage.test.js';
 import '../storage/blobs/blobs.test.js';
 import '../storage/publishing/publishing.test.js';
+import '../storage/postgres/connections.test.js';
 import '../storage/rows/level-rows.test.js';
 import '../storage/leases/level-leases.test.js';
 import '../storage/leases/lease-keeper.test.js';
