@@ -1,3 +1,6 @@
+/** The reason of a task that is over. To make one takes longer than the rest of a short task. */
+const OVER = new DOMException('This operation was aborted', 'AbortError');
+
 /**
  * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops the rest
  * of the task.
@@ -22,13 +25,13 @@ export class LinkedAbort implements Disposable {
     return this.#controller.signal;
   }
 
-  abort(reason?: unknown): void {
+  abort(reason: unknown = OVER): void {
     this.#controller.abort(reason);
   }
 
   [Symbol.dispose](): void {
     for (const source of this.#sources) source.removeEventListener('abort', this.#follow);
-    this.#controller.abort();
+    this.#controller.abort(OVER);
   }
 
   readonly #follow = (event: Event): void => {

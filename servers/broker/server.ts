@@ -92,6 +92,9 @@ export function portLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<B
 /** The cost of parsing a byte of a message, in milliseconds of processor time. */
 const PARSING_COST_MS = 0.0001;
 
+/** The same of a query of a page, at least: its objects are read and shown in this thread, too. */
+const PAGE_QUERY_COST_MS = 2;
+
 /** A longer message is cut in the log. */
 const MAX_LOGGED_BYTES = 500;
 
@@ -185,7 +188,10 @@ async function serveSession(
   const event = await readMessage(connection, session, options);
   if (event === undefined) return connection.end();
   const caller = callerOf(connection, options);
-  if (caller !== connection.peer.address) connection.share.workFor(caller);
+  if (caller !== connection.peer.address) {
+    connection.share.workFor(caller);
+    connection.share.charge(PAGE_QUERY_COST_MS);
+  }
   options.brake?.noteMessage(caller);
   if (event.kind === 'error') {
     await beforeRefusal(connection, options);

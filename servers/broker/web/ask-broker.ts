@@ -8,6 +8,7 @@ import { narrowQuery } from './narrow.js';
 import { isFull, type Paging, windowsOf } from './paging.js';
 import { type QueryTarget, queryBroker, readQuery } from './query.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
+import type { PageTurns } from './visitor.js';
 
 /** If fewer objects than this have all words, those that have some of them follow. */
 const FEW_OBJECTS = 10;
@@ -35,6 +36,7 @@ export interface Refusal {
 export interface AskContext {
   readonly form: QueryForm;
   readonly target: QueryTarget;
+  readonly turns: PageTurns;
   readonly paging: Paging;
   readonly count: (query: Query, form: QueryForm, signal: AbortSignal) => Promise<FacetCounts | undefined>;
   /** Whether the Broker answers queries for most of their words (BRK-2.27). */
@@ -80,7 +82,7 @@ async function ask(
   const stop = new AbortController();
   const counting = context.count(whole.query, form, AbortSignal.any([signal, stop.signal]));
   try {
-    const outcome = await queryBroker(form, whole.query, target, limit, signal);
+    const outcome = await queryBroker(form, whole.query, target, limit, { signal, turns: context.turns });
     if (outcome.kind === 'refused') return { kind: 'refused', text: outcome.message, message };
     return { results: outcome.results, counts: await counting, message, query };
   } finally {

@@ -12,6 +12,7 @@ import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import type { Endpoint } from '../query/local-callers.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
+import type { PageTurns } from './visitor.js';
 
 /** A syntax error in a query; its positions count characters. */
 export interface FaultyQuery extends QueryFault {
@@ -78,6 +79,36 @@ export type QueryOutcome =
   | { readonly kind: 'results'; readonly results: Results }
   | { readonly kind: 'refused'; readonly message: string };
 
+/** For whom a query works. */
+export interface QueryWork {
+  readonly signal: AbortSignal;
+  readonly turns: Pick<PageTurns, 'take'>;
+}
+
+/** Objects of a reply that are read in a turn, and the cost of each, in milliseconds of processor time. */
+const HITS_AT_ONCE = 8;
+const HIT_COST_MS = 0.04;
+/** Objects of which the newest are found in a turn, and its cost. */
+const SORTED_AT_ONCE = 1000;
+const SORT_COST_MS = 0.3;
+
+/** The newest objects, the newest first; equal ones in their order. Their times are read once. */
+async function newestOf(
+  hits: readonly ShownHit[],
+  limit: number,
+  turns: QueryWork['turns'],
+): Promise<ShownHit[]> {
+  let best: { readonly hit: ShownHit; readonly time: number }[] = [];
+  for (let from = 0; from < hits.length; from += SORTED_AT_ONCE) {
+    await turns.take(SORT_COST_MS);
+    const next = hits
+      .slice(from, from + SORTED_AT_ONCE)
+      .map((hit) => ({ hit, time: Number(hit.modified ?? 0) }));
+    best = [...best, ...next].sort((a, b) => b.time - a.time).slice(0, limit);
+  }
+  return best.map(({ hit }) => hit);
+}
+
 /**
  * Sends the query to the broker's port, like any client.
  *
@@ -89,7 +120,7 @@ export async function queryBroker(
   query: Query,
   target: QueryTarget,
   limit: number,
-  signal: AbortSignal,
+  { signal, turns }: QueryWork,
 ): Promise<QueryOutcome> {
   const { host, port, fingerprint, opaqueMode, maxResults, timeout } = target;
   const idle = timeout === undefined ? {} : { timeoutMs: timeout * 1000 };
@@ -104,7 +135,10 @@ export async function queryBroker(
   const hits: ShownHit[] = [];
   let failure: string | undefined;
   try {
-    for await (const hit of found) hits.push(shownHit(hit));
+    for await (const hit of found) {
+      if (hits.length % HITS_AT_ONCE === 0) await turns.take(HITS_AT_ONCE * HIT_COST_MS);
+      hits.push(shownHit(hit));
+    }
   } catch (error) {
     signal.throwIfAborted();
     const sentence = error instanceof Error ? errorSentence(error.message) : String(error);
@@ -117,8 +151,7 @@ export async function queryBroker(
   }
   // A result as long as the broker's own limit may have been cut.
   const truncated = hits.length > limit || hits.length === maxResults;
-  if (form.sort === 'by-date') hits.sort((a, b) => Number(b.modified ?? 0) - Number(a.modified ?? 0));
-  const shown = hits.slice(0, limit);
+  const shown = form.sort === 'by-date' ? await newestOf(hits, limit, turns) : hits.slice(0, limit);
   if (form.sort === 'by-NML') shown.sort((a, b) => b.lineCount - a.lineCount);
   const messages = hits.length === 0 ? [] : found.messages;
   return {

@@ -123,6 +123,7 @@ export class Results implements AsyncDisposable {
     const context: AskContext = {
       form,
       target,
+      turns,
       paging,
       count: async (query, flags, until) =>
         target.listed ? undefined : this.#countFacets(query, flags, { ...visitor, signal: until }, turns),

@@ -10,6 +10,12 @@ export interface Visitor {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The cost of any page that asks the index, in milliseconds of processor time, charged before: a page is longer than a
+ * plain query, which comes first.
+ */
+const BASIC_COST_MS = 2;
+
 /** The turns of a page among the clients of this thread: each step of its work waits for one, and is paid for. */
 export class PageTurns {
   readonly #share: SessionShare;
@@ -18,6 +24,7 @@ export class PageTurns {
   /** @param share default: that of the visitor's address */
   constructor(address: string, signal: AbortSignal, share = threadShare.join(address)) {
     this.#share = share;
+    share.charge(BASIC_COST_MS);
     this.#signal = signal;
   }
 
