@@ -24,7 +24,7 @@ import { Monitor } from '../../../monitor/monitor.js';
 import { writeExportFiles } from '../../db/export-files.js';
 import type { MonitorOption } from '../../options/connection-options.js';
 import { LOOPBACK } from '../../options/option-values.js';
-import { publishPlaceOf, storeUrlOf } from '../../options/store-option.js';
+import { publishPlaceOf, storeUrlOf } from '../../options/place-values.js';
 import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import {

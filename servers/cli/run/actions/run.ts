@@ -23,7 +23,7 @@ import {
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
-import { publishPlaceOf, storeUrlOf } from '../../options/store-option.js';
+import { publishPlaceOf, storeUrlOf } from '../../options/place-values.js';
 import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
