@@ -158,7 +158,7 @@ async function syncTree(directory: string): Promise<void> {
 }
 
 /** The names in a directory; undefined if it does not exist. */
-async function namesIn(path: string): Promise<string[] | undefined> {
+export async function namesIn(path: string): Promise<string[] | undefined> {
   try {
     return await readdir(path);
   } catch (error) {

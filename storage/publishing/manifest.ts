@@ -6,8 +6,10 @@ import { readBlob } from '../blobs/sources.js';
 
 /** A file of a generation. */
 export interface PublishedFile {
-  /** In the generation's directory. */
+  /** In the generation's directory; in that of a tree a path with `/`. */
   readonly name: string;
+  /** Permissions; undefined if they do not matter. */
+  readonly mode?: number | undefined;
   /** Bytes. */
   readonly size: number;
   /** SHA-256 of the content in hexadecimal digits. */
@@ -24,6 +26,15 @@ export interface PublicationManifest {
   readonly id: string;
   /** In the order of their names. */
   readonly files: readonly PublishedFile[];
+  /** Those of a tree, each before what is in it. */
+  readonly directories?: readonly PublishedDirectory[] | undefined;
+}
+
+/** A directory of a tree. */
+export interface PublishedDirectory {
+  readonly name: string;
+  /** Permissions. */
+  readonly mode: number;
 }
 
 /** What is published at one place: generations of summaries, or of references. */
@@ -39,13 +50,18 @@ const MAX_FILES = 100_000;
 const MAX_MANIFEST_BYTES = 64 << 20;
 const NUMBER_DIGITS = 15;
 
-const nameSchema = z.string().refine((name) => isKey(name) && !name.includes('/'));
+/** More than any path of a file has. */
+const MAX_PATH = 4096;
+const nameSchema = z.string().refine(isRelativePath);
+const modeSchema = z.number().int().min(0).max(0o777);
 const fileSchema = z.object({
   name: nameSchema,
   size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   key: z.string().refine(isKey),
+  mode: modeSchema.optional(),
 });
+const directorySchema = z.object({ name: nameSchema, mode: modeSchema });
 const manifestSchema = z.object({
   format: z.literal('harvest-publication'),
   version: z.number().int(),
@@ -56,12 +72,13 @@ const manifestSchema = z.object({
     .max(10 ** NUMBER_DIGITS - 1),
   id: z.string().regex(/^[0-9a-f]{32}$/),
   files: z.array(fileSchema).max(MAX_FILES),
+  directories: z.array(directorySchema).max(MAX_FILES).optional(),
 });
 const VERSION = 1;
 
 /** The manifest as JSON. */
-export function encodeManifest({ number, id, files }: PublicationManifest): Buffer {
-  const value = { format: 'harvest-publication', version: VERSION, number, id, files };
+export function encodeManifest({ number, id, files, directories }: PublicationManifest): Buffer {
+  const value = { format: 'harvest-publication', version: VERSION, number, id, files, directories };
   return Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
 }
 
@@ -84,10 +101,16 @@ export function decodeManifest(bytes: Uint8Array): PublicationManifest {
     );
   const read = manifestSchema.safeParse(value);
   if (!read.success) throw new StorageError(`its field ${read.error.issues[0]?.path.join('.')} is wrong`);
-  const { number, id, files } = read.data;
+  const { number, id, files, directories } = read.data;
   if (new Set(files.map(({ name }) => name)).size !== files.length)
     throw new StorageError('it names a file twice');
-  return { number, id, files };
+  return { number, id, files, ...(directories === undefined ? {} : { directories }) };
+}
+
+/** Whether a text is a path within a directory. */
+function isRelativePath(text: string): boolean {
+  const segments = text.split('/');
+  return text.length <= MAX_PATH && !text.includes('\0') && segments.every((name) => !/^\.{0,2}$/.test(name));
 }
 
 /** The key of a manifest: keys are in the order of the numbers. */

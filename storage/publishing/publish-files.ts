@@ -1,8 +1,9 @@
 // Publishes the files of a generation for readers on other machines.
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
+import { isKey } from '../blobs/contract.js';
 import { bytesSource, digestOfFile, fileSource, readBlob } from '../blobs/sources.js';
 import { type CollectOldOptions, collectOld } from './collect-old.js';
 import {
@@ -13,11 +14,14 @@ import {
   newestManifest,
   type PublicationManifest,
   type PublicationPlace,
+  type PublishedDirectory,
   type PublishedFile,
 } from './manifest.js';
 
 export interface PublishFilesOptions extends CollectOldOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Publishes also what is in directories, and the permissions of all. Default false. */
+  readonly tree?: boolean;
   /** Called if old generations cannot be removed; the new one is published. */
   readonly onLeftover?: (error: unknown) => void;
 }
@@ -43,6 +47,9 @@ const LEFT_OUT = 'LOCK';
 /** A file with its digest. */
 type LocalFile = Omit<PublishedFile, 'key'>;
 
+/** What a directory has. */
+type LocalTree = Pick<PublicationManifest, 'directories'> & { readonly files: readonly LocalFile[] };
+
 /**
  * Publishes the files of a directory as the next generation. They must not change meanwhile. Readers see the former
  * generation until all files are there, and a manifest with the next number: of several publishers, the one that
@@ -58,14 +65,15 @@ export async function publishFiles(
 ): Promise<PublishedFiles> {
   const { signal } = options;
   await requirePutIfAbsent(place, signal);
-  const files = await digestFiles(directory, signal);
+  const tree = await digestFiles(directory, options);
+  const { files } = tree;
   const sending = new Sending(place, directory, signal);
   for (let lost = 0; lost < MAX_LOST; lost++) {
     const newest = await newestManifest(place, 0, { signal });
     if (newest !== undefined && haveSameFiles(newest.files, files) && !sending.has(newest.id)) {
       return { number: newest.number, isNew: false, ...sending.counts };
     }
-    const published = await sending.publish((newest?.number ?? 0) + 1, files, newest);
+    const published = await sending.publish((newest?.number ?? 0) + 1, tree, newest);
     if (published === undefined) continue;
     await collectOld(place, options).catch((error: unknown) => options.onLeftover?.(error));
     return { number: published, isNew: true, ...sending.counts };
@@ -77,7 +85,8 @@ function haveSameFiles(a: readonly LocalFile[], b: readonly LocalFile[]): boolea
   return (
     a.length === b.length &&
     a.every(
-      ({ name, size, sha256 }, i) => b[i]?.name === name && b[i].size === size && b[i].sha256 === sha256,
+      ({ name, size, sha256, mode }, i) =>
+        b[i]?.name === name && b[i].size === size && b[i].sha256 === sha256 && b[i].mode === mode,
     )
   );
 }
@@ -106,7 +115,7 @@ class Sending {
   /** Sends what is missing, and writes the manifest. @returns undefined if another publisher was faster */
   async publish(
     number: number,
-    files: readonly LocalFile[],
+    { files, directories }: LocalTree,
     newest: PublicationManifest | undefined,
   ): Promise<number | undefined> {
     const { store, area } = this.#place;
@@ -120,7 +129,7 @@ class Sending {
       const key = this.#sent.get(file.sha256) ?? known.get(file.sha256) ?? '';
       return { ...file, key };
     });
-    const manifest = encodeManifest({ number, id: this.#id, files: listed });
+    const manifest = encodeManifest({ number, id: this.#id, files: listed, directories });
     const key = manifestKey(area, number);
     if (!(await store.putIfAbsent(key, manifest, options))) return undefined;
     // A number that was removed already is free again, and what it was to share with the former one may be removed,
@@ -132,7 +141,7 @@ class Sending {
 
   async #send({ name, size, sha256 }: LocalFile): Promise<void> {
     const { store, area } = this.#place;
-    const key = `${filesPrefix(area, this.#id)}${name}`;
+    const key = `${filesPrefix(area, this.#id)}${isKey(name) ? name : sha256}`;
     const source = fileSource(join(this.#directory, name), size, sha256);
     await store.put(key, source, { signal: this.#signal });
     this.#sent.set(sha256, key);
@@ -162,20 +171,34 @@ export async function inParallel<T>(items: readonly T[], work: (item: T) => Prom
 }
 
 /** The files of a directory with their digests, in the order of their names. */
-async function digestFiles(directory: string, signal: AbortSignal | undefined): Promise<LocalFile[]> {
+async function digestFiles(
+  root: string,
+  { signal, tree = false }: Pick<PublishFilesOptions, 'signal' | 'tree'>,
+): Promise<LocalTree> {
   const files: LocalFile[] = [];
-  let entries: readonly { readonly name: string; isFile(): boolean }[];
+  const directories: PublishedDirectory[] = [];
+  const walk = async (below: string): Promise<void> => {
+    const entries = await readdir(join(root, below), { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      signal?.throwIfAborted();
+      const name = below === '' ? entry.name : `${below}/${entry.name}`;
+      const path = join(root, name);
+      const mode = tree ? (await stat(path)).mode & 0o777 : undefined;
+      if (entry.isFile() && entry.name !== LEFT_OUT) {
+        files.push({ name, ...(await digestOfFile(path)), ...(mode === undefined ? {} : { mode }) });
+      } else if (mode !== undefined && entry.isDirectory()) {
+        directories.push({ name, mode });
+        await walk(name);
+      }
+    }
+  };
   try {
-    entries = await readdir(directory, { withFileTypes: true });
+    await walk('');
   } catch (cause) {
-    throw new StorageError(`${directory} cannot be published: ${messageOf(cause)}`, { cause });
-  }
-  const names = entries.filter((entry) => entry.isFile() && entry.name !== LEFT_OUT);
-  for (const name of names.map((entry) => entry.name).sort()) {
     signal?.throwIfAborted();
-    files.push({ name, ...(await digestOfFile(join(directory, name))) });
+    throw new StorageError(`${root} cannot be published: ${messageOf(cause)}`, { cause });
   }
-  return files;
+  return { files, ...(tree ? { directories } : {}) };
 }
 
 /** Writes a marker, which must not be replaced by a second one. */

@@ -195,6 +195,8 @@ export class Replica implements AsyncDisposable {
   }
 
   async #copy(manifest: PublicationManifest): Promise<void> {
+    if (manifest.files.some(({ name }) => name.includes('/')))
+      throw new StorageError(`${this.address}/${this.#place.area} is not a publication of generations`);
     const local = Math.max(manifest.number, await beginGeneration(this.#generations));
     const target = unpublishedPath(this.#generations, local);
     let fetchedBytes = 0;

@@ -67,7 +67,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/check': below('storage', 'broker gatherer generations summaries level rows files records'),
   'storage/blobs': ['storage/files'],
   'storage/publishing': below('storage', 'blobs generations files'),
-  'storage/backup': ['storage/files'],
+  'storage/backup': below('storage', 'blobs files publishing'),
   'storage/original-registry': below('storage', 'broker level files records'),
 
   // clients/index.ts is the entry point; no component imports it.

@@ -1,5 +1,5 @@
 // One machine gathers and publishes in a bucket; gatherd and refererd of others serve copies (G-188, docs/publish.md).
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { BucketServer } from '../helpers/bucket-server.js';
@@ -118,6 +118,57 @@ t.test('G-188 a directory is a place, too, and run publishes there', async (t) =
     async () => (await readFile(join(directory, 'copies', 'generations', 'CURRENT'), 'utf8')) === '1\n',
   );
   t.pass('it is here');
+});
+
+t.test('backups in a bucket', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const bucket = await BucketServer.start();
+  t.teardown(() => bucket[Symbol.asyncDispose]());
+  const site = await Site.start({ '/': page('a', ['/b.html']), '/b.html': page('b', []) });
+  t.teardown(() => site[Symbol.asyncDispose]());
+  const harvest = async (...words: string[]) =>
+    await new CliProcess(words, { ...login, AWS_ENDPOINT_URL: bucket.endpoint, TMPDIR: directory }).finished;
+  const data = join(directory, 'data');
+  const configuration = join(directory, 'sample.cf');
+  await writeFile(configuration, `Gatherer-Name: Sample\n<LeafNodes>\n${site.url}/\n</LeafNodes>\n`);
+  t.match(await harvest('gatherer', '--no-daemon', '--data', data, configuration), { code: 0 });
+  const place = 's3://bucket/backups';
+  const first = await harvest('backup', '--json', data, place);
+  t.match(first, { code: 0 }, first.stderr);
+  const report = JSON.parse(first.stdout);
+  t.match(report, { number: 1 });
+  t.equal(report.sentFiles > 5, true);
+  const again = await harvest('backup', '--json', data, place);
+  t.equal(
+    JSON.parse(again.stdout).sentBytes < report.sentBytes / 2,
+    true,
+    'files that are there are not sent',
+  );
+  t.notOk(
+    (await readdir(directory)).some((name) => name.startsWith('harvest-backup-')),
+    'the copy is removed',
+  );
+
+  const restored = join(directory, 'restored');
+  t.match(await harvest('restore', place, restored), { code: 0 });
+  t.match(await harvest('store', 'check', restored), { code: 0 });
+  const generation = async (root: string) => readFile(join(root, 'generations', '1', 'All-Templates.gz'));
+  t.same(await generation(restored), await generation(data));
+  t.match(await harvest('restore', place, restored), { code: 1, stderr: /is not empty/ });
+  const other = join(directory, 'other');
+  t.match(await harvest('restore', 's3://bucket/none', other), { code: 1, stderr: /there is nothing/ });
+  t.match(await harvest('backup', data, 's3://nope/x'), { code: 1, stderr: /there is no bucket nope at/ });
+  bucket.fault = ({ method, key }) =>
+    method === 'PUT' && key.includes('/files/')
+      ? { kind: 'refuse', status: 507, code: 'XMinioStorageFull' }
+      : undefined;
+  await writeFile(join(data, 'gatherd.cf'), 'Allow all\n');
+  t.match(await harvest('backup', data, place), {
+    code: 1,
+    stderr: /has no room for more \(XMinioStorageFull\)/,
+  });
+  bucket.fault = () => undefined;
+  t.match(await harvest('restore', '--json', place, other), { code: 0 }, 'the backups before stay');
 });
 
 t.test('G-188 places that are refused', async (t) => {

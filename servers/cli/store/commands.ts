@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { lazyAction } from '../lazy-action.js';
+import { countOption } from '../options/option-values.js';
 
 /** The commands of this file by name. */
 export const DEFINITIONS = { store, backup, restore };
@@ -97,6 +98,9 @@ which must not exist. The servers may run and write meanwhile: each database is 
 one moment. The copy gets the name TARGET when it is complete, on the disk, and checked as \`harvest
 store check\` does. Configuration files outside of DIR are not copied.
 
+TARGET may be s3://BUCKET/PREFIX (docs/publish.md): the copy is made in --scratch, sent, and removed.
+Files that the backup before it has are not sent again. Backups there have numbers.
+
 Logins of URLs are encrypted in the data; their key is in the backup too. Keep it as private as the
 data.
 
@@ -104,6 +108,8 @@ Examples:
   harvest backup ./data /backups/$(date +%F)
   harvest backup --json /var/lib/harvest /backups/today && rm -rf /backups/yesterday
   harvest restore /backups/today ./data
+  harvest backup ./data s3://backups/harvest --keep 14
+  harvest restore s3://backups/harvest ./data
 
 Exit status: 0 done; 1 failure, and no TARGET; 2 usage; 130 interrupted.
 `;
@@ -124,7 +130,13 @@ Exit status: 0 done; 1 failure, and no DIR; 2 usage; 130 interrupted.
 function backup(): Command {
   return withOptions(new Command('backup'))
     .argument('<dir>', 'the data directory')
-    .argument('<target>', 'the copy; on another disk')
+    .argument('<target>', 'the copy, on another disk; or s3://BUCKET/PREFIX')
+    .option(
+      '--keep <number>',
+      'with s3: delete older backups than this many (default: keep all)',
+      countOption,
+    )
+    .option('--scratch <directory>', 'with s3: room for the copy until it is sent (default: $TMPDIR)')
     .addHelpText('after', BACKUP_HELP)
     .action(lazyAction(async () => (await import('./actions/backup.js')).backup));
 }
@@ -132,7 +144,8 @@ function backup(): Command {
 /** `harvest restore BACKUP DIR`. */
 function restore(): Command {
   return withOptions(new Command('restore'))
-    .argument('<backup>', 'a directory that backup made')
+    .argument('<backup>', 'a directory that backup made, or its s3://BUCKET/PREFIX')
+    .option('--number <number>', 'with s3: this backup (default: the newest)', countOption)
     .argument('<dir>', 'the data directory; absent or empty')
     .addHelpText('after', RESTORE_HELP)
     .action(lazyAction(async () => (await import('./actions/backup.js')).restoreBackup));
