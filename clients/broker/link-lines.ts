@@ -11,6 +11,8 @@ const MAX_ENTRY_WORDS = 3;
 const MIN_ENTRIES = 3;
 /** The share of the words of a label that begin with a large letter or a digit. */
 const MIN_TITLED = 0.75;
+/** Words of a label that begin with other letters, at most. */
+const MAX_SMALL = MAX_LABEL_WORDS * (1 - MIN_TITLED);
 /** Words of each link between separators; if there are just two links; numbers of a pager. */
 const MAX_LINK_WORDS = 6;
 const MAX_PAIR_WORDS = 3;
@@ -88,9 +90,29 @@ export function sortLines(lines: readonly string[], areNeighbors: boolean): Sort
 /** What a line is by itself. Takes time in proportion to its length. */
 export function kindOfLine(line: string): LineKind {
   if (line.length > MAX_LINE) return 'text';
+  if (isPager(line) || isPath(line) || isBetweenArrows(line)) return 'chain';
+  if (hasSmallWords(line)) return 'text';
   const words = wordsOf(line);
-  if (isPager(line) || isPath(line) || isTurning(line, words) || isBetweenArrows(line)) return 'chain';
+  if (isTurning(line, words)) return 'chain';
   return isLabel(line, words) ? 'label' : 'text';
+}
+
+/**
+ * Whether a line has so many words with small letters that it turns no pages and is no label. Most lines of a text
+ * do, and most of their words need not be looked at.
+ */
+function hasSmallWords(line: string): boolean {
+  // `Next: Threads, Previous: Closures`
+  if (line.indexOf(':') !== line.lastIndexOf(':')) return false;
+  let count = 0;
+  let isOther = false;
+  for (const [word] of line.matchAll(WORD)) {
+    if (!SMALL.test(word)) continue;
+    count++;
+    isOther ||= !isTurningWord(word);
+    if (isOther && count > MAX_SMALL) return !IDEOGRAPHS.test(line);
+  }
+  return false;
 }
 
 /** `1 2 3 ... 10`, `Page 1 2 3 Next` */
@@ -145,9 +167,11 @@ function isLabel(line: string, words: readonly string[]): boolean {
 
 /** One short line, as in a menu with a line for each link. */
 function isEntry(line: string): boolean {
-  const words = wordsOf(line);
-  if (IDEOGRAPHS.test(line)) return line.length <= 8 && !isProse(line);
-  return words.length > 0 && words.length <= MAX_ENTRY_WORDS && !isProse(line);
+  let words = 0;
+  for (const _ of line.matchAll(WORD)) if (++words > MAX_ENTRY_WORDS) break;
+  const isShort = words > 0 && words <= MAX_ENTRY_WORDS;
+  if (!isShort && line.length > 8) return false;
+  return (IDEOGRAPHS.test(line) ? line.length <= 8 : isShort) && !isProse(line);
 }
 
 /** Whether a line has what sentences or programs have. */

@@ -246,10 +246,13 @@ export async function passageOfHit(
   return best && passageText(best.passages).replace(/(?:… ?){2,}/g, '… ');
 }
 
+/** A line that has blanks other than single ones between words. */
+const UNEVEN = /[^\S \ufeff]| {2}|^ | $/;
+
 /** The lines of a text, with single blanks. A zero-width no-break space is no blank. */
 export function textLines(text: string): string[] {
   return text
     .split('\n')
-    .map((line) => line.replace(/[^\S\ufeff]+/g, ' ').replace(/^ | $/g, ''))
+    .map((line) => (UNEVEN.test(line) ? line.replace(/[^\S\ufeff]+/g, ' ').replace(/^ | $/g, '') : line))
     .filter((line) => line !== '');
 }
