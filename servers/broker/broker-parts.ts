@@ -18,7 +18,7 @@ import {
 } from '../../storage/indexers/index.js';
 import { readLiveFiles } from '../../storage/level/verify/live-files.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
-import { PassedClock } from './admin/clock-watch.js';
+import { PassedClock, storedClock } from './admin/clock-watch.js';
 import { CurrentConfig } from './admin/current-config.js';
 import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
@@ -106,7 +106,7 @@ export async function openParts(
     store.close(),
   );
   await files.start();
-  await repairStoredTimes({ store, log, now });
+  await repairStoredTimes({ store, log, now, setBackWatch: store.isShared ? undefined : storedClock(store.lastChange) });
   const indexer = opened.adopt(
     await reserve.open(async () =>
       (options.openIndexer ?? openIndexer)({

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import { MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
+import { isPlausiblePresent, MAX_AHEAD, type UnixSeconds } from '../../../protocols/time.js';
 
 /** Notices that the clock was set, by the monotonic clock of this process. */
 export class ClockWatch {
@@ -53,6 +53,18 @@ export class SetBackWatch {
     const lastTime = Math.floor(time - (monotonicMs - last.monotonicMs) / 1000);
     return last.time - lastTime >= MIN_SET_BACK ? lastTime : undefined;
   }
+}
+
+/**
+ * The times of a store, by which its Broker notices at the start that the clock was set back while it was stopped.
+ *
+ * @param lastChange the last time that the store knows
+ */
+export function storedClock(lastChange: UnixSeconds): Pick<SetBackWatch, 'lastRightTime'> {
+  return {
+    lastRightTime: (time) =>
+      lastChange - time >= MIN_SET_BACK && isPlausiblePresent(time) ? time : undefined,
+  };
 }
 
 /**

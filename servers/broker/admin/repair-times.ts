@@ -10,7 +10,7 @@ export async function repairStoredTimes(parts: {
   readonly store: BrokerStore;
   readonly log: Logger;
   readonly now: () => UnixSeconds;
-  /** At the start there is no earlier collection. */
+  /** At the start the store knows when it changed last. */
   readonly setBackWatch?: Pick<SetBackWatch, 'lastRightTime'>;
 }): Promise<void> {
   const { store, log, now, setBackWatch } = parts;

@@ -209,6 +209,39 @@ t.test('an old gatherd whose clock jumps, alone or with that of the Broker', asy
     }
 });
 
+t.test('the clock is set back while the Broker is stopped', async (t) => {
+  for (const back of [MINUTE, HOUR, 20 * HOUR]) {
+    const server = await startScripted(t, []);
+    const clock = new Clock();
+    const put = (time: number, title: string): void => {
+      server.documents = [
+        {
+          updateTime: time,
+          text: document('http://h.test/a', { Title: title, 'Time-to-Live': '2419200' }, time),
+        },
+      ];
+    };
+    const { broker, open, log } = await openBroker(t, { points: [server.point(1)], now: clock.read });
+    clock.now = START + back;
+    put(START + back - 5, 'first');
+    await broker.collections.run();
+    await broker.close();
+    clock.now = START + 10;
+    put(START + 5, 'second');
+    const later = await open();
+    t.match(log.join(''), /clock was set back.*the times of 1 objects decide nothing; 1 collection points/);
+    await later.collections.run();
+    t.same(await findUrls(later, 'second'), ['http://h.test/a'], `${back} s: the version after it is found`);
+    await later.close();
+
+    clock.now = START + back + HOUR;
+    const lines = log.length;
+    const last = await open();
+    t.notMatch(log.slice(lines).join(''), 'set back', 'a clock that goes on is told of nothing');
+    await last.close();
+  }
+});
+
 t.test('two Brokers converge although the clock of one jumps', async (t) => {
   for (const jump of JUMPS) {
     const gatherer = await TestGatherer.start(t);
