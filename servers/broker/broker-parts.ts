@@ -106,7 +106,12 @@ export async function openParts(
     store.close(),
   );
   await files.start();
-  await repairStoredTimes({ store, log, now, setBackWatch: store.isShared ? undefined : storedClock(store.lastChange) });
+  await repairStoredTimes({
+    store,
+    log,
+    now,
+    setBackWatch: store.isShared ? undefined : storedClock(store.lastChange),
+  });
   const indexer = opened.adopt(
     await reserve.open(async () =>
       (options.openIndexer ?? openIndexer)({

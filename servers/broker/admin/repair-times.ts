@@ -11,7 +11,7 @@ export async function repairStoredTimes(parts: {
   readonly log: Logger;
   readonly now: () => UnixSeconds;
   /** At the start the store knows when it changed last. */
-  readonly setBackWatch?: Pick<SetBackWatch, 'lastRightTime'>;
+  readonly setBackWatch?: Pick<SetBackWatch, 'lastRightTime'> | undefined;
 }): Promise<void> {
   const { store, log, now, setBackWatch } = parts;
   try {
