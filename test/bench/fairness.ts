@@ -3,6 +3,8 @@
 // one each. Also prints the processor time of the server's thread meanwhile, which other programs of the machine do
 // not change.
 //   npm run bench -- fairness [--kinds PATTERN] [--addresses one|many] [--clients N] [--seconds N]
+// The ratio of an equal share is printed beside: that of a query which gets as much of the thread as each other address. It
+// is above what is aimed at for clients that work in the thread only, such as with the cheap query itself.
 // Needs /proc (Linux).
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +65,8 @@ export async function run(args: string[]): Promise<void> {
         const beside = await sample(milliseconds);
         flood.send(orders);
         await sleep(SETTLE_MS);
-        results[`${name}, ${addresses}`] = report(name, addresses, alone, beside);
+        const others = addresses === 'many' ? clients : 1;
+        results[`${name}, ${addresses}`] = report(name, addresses, others, alone, beside);
       }
     await writeResult('fairness', { setup: { clients, milliseconds }, results });
   } finally {
@@ -92,15 +95,25 @@ function quantile(times: readonly number[], share: number): number {
   return times[Math.floor(times.length * share)] ?? 0;
 }
 
-function report(name: string, addresses: string, alone: Sample, beside: Sample) {
+/** @param others addresses that ask besides */
+function report(name: string, addresses: string, others: number, alone: Sample, beside: Sample) {
   const [before, after] = [quantile(alone.clock, 0.5), quantile(beside.clock, 0.5)];
   const [idle, busy] = [quantile(alone.thread, 0.5), quantile(beside.thread, 0.5)];
   const ratio = after / before;
+  const equal = Math.max(1, ((others + 1) * idle - PAUSE_MS) / before);
   const late = quantile(beside.clock, 0.9);
   print(
-    `${ratio > MOST ? '!' : ' '} ${addresses.padEnd(4)} ${name.padEnd(42)} ${before.toFixed(2)} -> ${after.toFixed(2)} ms (${ratio.toFixed(1)}), p90 ${late.toFixed(1)}; thread ${idle.toFixed(2)} -> ${busy.toFixed(2)} ms (${(busy / idle).toFixed(1)})`,
+    `${ratio > MOST ? '!' : ' '} ${addresses.padEnd(4)} ${name.padEnd(42)} ${before.toFixed(2)} -> ${after.toFixed(2)} ms (${ratio.toFixed(1)}), p90 ${late.toFixed(1)}; thread ${idle.toFixed(2)} -> ${busy.toFixed(2)} ms (${(busy / idle).toFixed(1)}); equal share ${equal.toFixed(1)}`,
   );
-  return { alone: before, beside: after, ratio, p90: late, threadAlone: idle, threadBeside: busy };
+  return {
+    alone: before,
+    beside: after,
+    ratio,
+    equalShare: equal,
+    p90: late,
+    threadAlone: idle,
+    threadBeside: busy,
+  };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -30,6 +30,21 @@ interface CachedFile<T> {
   readonly value: T;
 }
 
+interface FileCache<T> {
+  readonly files: LRUCache<string, CachedFile<T>>;
+  /** Looks at files that are under way. */
+  readonly looks: Map<string, Promise<T | undefined>>;
+}
+
+type ParseFile<T> = (
+  text: string,
+  path: string,
+) => { readonly value: T; readonly warnings: readonly { readonly message: string }[] };
+
+function fileCache<T>(max: number): FileCache<T> {
+  return { files: new LRUCache<string, CachedFile<T>>({ max }), looks: new Map() };
+}
+
 /**
  * Reads the formatting files and the list of brokers in the Broker's directory, again when they change. Faulty
  * definitions are logged once and left out (BRK-9.5, 9.3).
@@ -38,8 +53,8 @@ export class ConfigFiles {
   readonly #directory: string;
   readonly #defaults: BrokerQueryConfig;
   readonly #log: Logger;
-  readonly #queries = new LRUCache<string, CachedFile<BrokerQueryConfig>>({ max: MAX_CACHED });
-  readonly #lists = new LRUCache<string, CachedFile<readonly ListedBroker[]>>({ max: 1 });
+  readonly #queries = fileCache<BrokerQueryConfig>(MAX_CACHED);
+  readonly #lists = fileCache<readonly ListedBroker[]>(1);
 
   private constructor(directory: string, defaults: BrokerQueryConfig, log: Logger) {
     this.#directory = directory;
@@ -87,20 +102,24 @@ export class ConfigFiles {
     );
   }
 
-  async #read<T>(
-    name: string,
-    cache: LRUCache<string, CachedFile<T>>,
-    parse: (
-      text: string,
-      path: string,
-    ) => { readonly value: T; readonly warnings: readonly { readonly message: string }[] },
-  ): Promise<T | undefined> {
+  /** Requests that arrive meanwhile share a look at a file. */
+  #read<T>(name: string, cache: FileCache<T>, parse: ParseFile<T>): Promise<T | undefined> {
+    const looking =
+      cache.looks.get(name) ??
+      this.#look(name, cache.files, parse).finally(() => {
+        cache.looks.delete(name);
+      });
+    cache.looks.set(name, looking);
+    return looking;
+  }
+
+  async #look<T>(name: string, files: FileCache<T>['files'], parse: ParseFile<T>): Promise<T | undefined> {
     const path = join(this.#directory, name);
     try {
       await using file = await open(path, 'r');
       const { mtimeMs, size } = await file.stat();
       const version = `${mtimeMs} ${size}`;
-      const known = cache.get(name);
+      const known = files.get(name);
       if (known?.version === version) return known.value;
       if (size > MAX_BYTES) {
         this.#log.warn(`${path}: not used: larger than ${MAX_BYTES} bytes`);
@@ -108,7 +127,7 @@ export class ConfigFiles {
       }
       const { value, warnings } = parse(await file.readFile('utf8'), path);
       for (const warning of warnings) this.#log.warn(warning.message);
-      cache.set(name, { version, value });
+      files.set(name, { version, value });
       return value;
     } catch (error) {
       const missing = errorCode(error) === 'ENOENT';
