@@ -33,10 +33,17 @@ export type {
 export type { RepairedTimes } from './broker/repair-times.js';
 export { type CollectionState, SharedCollections } from './broker/shared-collections.js';
 export type { CollectionRun, PointState, StoreChange } from './broker/tables.js';
-export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
+export type { BatchContent, CommitBatch, PartitionOfBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
 export type { DocumentStore } from './gatherer/documents.js';
 export type { LinkRows, LinkTables } from './gatherer/link-tables.js';
+export {
+  MAX_PARTITIONS,
+  type PartitionedStore,
+  type PartitionStore,
+  partitionLease,
+  partitionOf,
+} from './gatherer/partitions.js';
 export {
   type QueueEntry,
   type QueuePosition,
@@ -48,6 +55,8 @@ export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
 export type {
   GathererFormats,
   InactivePosition,
+  InboxPlace,
+  InboxRow,
   MetaValue,
   StoredEvent,
   WaitingPosition,

@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import { steadyTime } from '../../clients/connection/monotonic-clock.js';
 import { closeBodies } from '../../clients/fetch/index.js';
 import { StateError } from '../../protocols/errors.js';
+import { LinkedAbort } from '../../protocols/linked-abort.js';
 import { residentBytes } from '../../storage/files/resident-memory.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
@@ -307,7 +308,9 @@ export class CrawlController implements CrawlControl {
       await this.#postpone(entry, delayMs, 'politeness', 'retry');
       return true;
     }
-    const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
+    const lost = frontier.signalOf?.(entry);
+    using abort = lost && new LinkedAbort(worker.abort.signal, lost);
+    const uri = new CrawlUri(entry, store.batch(), abort?.signal ?? worker.abort.signal, settings, number);
     const end = this.servers.pauses.begin(uri.url);
     worker.uri = uri;
     worker.begin = steadyTime();
@@ -322,6 +325,8 @@ export class CrawlController implements CrawlControl {
           uri.settle();
           frontier.abandoned(entry);
           if (signal.aborted) return false;
+          // Another process has the URI now.
+          if (lost?.aborted === true) return true;
           throw error;
         }
         this.#failKilled(worker, uri);

@@ -37,6 +37,7 @@ export {
   type PreparedOf,
 } from './frontier/contract.js';
 export { Frontier, type FrontierOptions } from './frontier/frontier.js';
+export type { FrontierStore } from './frontier/frontier-store.js';
 export type { CrawlLimits } from './limits.js';
 export type {
   CrawlCounters,

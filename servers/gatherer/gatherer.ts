@@ -4,7 +4,7 @@ import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
 import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { errorCode, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { resolveUrl, withoutUserInfo } from '../../protocols/urls/index.js';
 import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
@@ -53,6 +53,7 @@ import { expireSummaries } from './run/expire-summaries.js';
 import { USER_AGENT } from './run/network.js';
 import { repairTimes } from './run/repair-times.js';
 import { expandNodes, RunState } from './run/run-state.js';
+import { LEASE_MS, processName, refuseShared, SharedRun, type SharedRunOptions } from './run/shared-run.js';
 import type { Refusal } from './scope/root-limits.js';
 import { type FailedRoot, Tally } from './watch/tally.js';
 
@@ -137,6 +138,8 @@ export interface GathererOptions {
   readonly console?: CrawlOrderConfig['console'];
   /** Called at the start of a run with the control of its crawl. */
   readonly onControl?: (control: CrawlControl, consoleUrl: string | undefined) => void;
+  /** Shares the runs with other processes, on a store in a database. Default: this process alone. */
+  readonly shared?: SharedRunOptions;
   /** Returns the time in seconds since 1970. Default: the system clock. */
   readonly now?: () => UnixSeconds;
 }
@@ -230,7 +233,14 @@ export class Gatherer implements AsyncDisposable {
         readLiveFiles,
       ),
     );
-    const store = resources.use(await GathererStore.open(working));
+    const owner = processName();
+    const { shared } = options;
+    const store = resources.use(
+      await GathererStore.open(
+        working,
+        shared === undefined ? {} : { shared: { owner, leaseMs: shared.leaseMs ?? LEASE_MS } },
+      ),
+    );
     await files.start();
     await repairTimes(store, presentOf(options), onProblem);
     const schemes = ownSchemes(config, options.fetchers);
@@ -319,25 +329,36 @@ export class Gatherer implements AsyncDisposable {
     const begin = performance.now();
     const tally = new Tally();
     const state = new RunState(this.store, this.config);
-    const interrupted = await state.interrupted();
-    const nodes =
-      interrupted ??
-      (await expandNodes(this.config, {
-        file: this.options.configFile ?? 'configuration',
-        signal,
-        onProblem: this.options.onProblem,
-      }));
-    if (interrupted === undefined) await this.store.clearFrontier();
-    await using job = await this.#openJob(nodes, state, interrupted !== undefined, (event) => {
-      tally.add(event);
-      documentChannel.publish(event);
-      onDocument(event);
-    });
+    await using shared = await this.#share();
+    const open = async () => {
+      const interrupted = await state.interrupted();
+      if (interrupted !== undefined && shared === undefined) await refuseShared(this.store);
+      if (interrupted === undefined && shared !== undefined && this.options.shared?.begin !== true)
+        throw new UsageError('no crawl of this configuration is in progress in the store');
+      const nodes =
+        interrupted ??
+        (await expandNodes(this.config, {
+          file: this.options.configFile ?? 'configuration',
+          signal,
+          onProblem: this.options.onProblem,
+        }));
+      if (interrupted === undefined) await this.store.clearFrontier();
+      await shared?.settlePartitions(interrupted !== undefined);
+      const job = await this.#openJob(nodes, state, interrupted !== undefined, shared, (event) => {
+        tally.add(event);
+        documentChannel.publish(event);
+        onDocument(event);
+      });
+      return { interrupted, job };
+    };
+    const opened = await (shared === undefined ? open() : shared.alone(signal, open));
+    await using job = opened.job;
+    const { interrupted } = opened;
     this.#begun = await state.begin(this.#now());
     await this.#warnOfShortLives(state);
     this.options.onControl?.(job.controller, job.consoleUrl);
     const end = await job.run(signal);
-    if (end === 'finished') await this.#finish(state);
+    if (end === 'finished') await this.#finishRun(state, shared, signal);
     return {
       counts: tally.counts,
       bytes: tally.bytes,
@@ -367,6 +388,7 @@ export class Gatherer implements AsyncDisposable {
     nodes: Parameters<typeof openCrawlJob>[1],
     state: RunState,
     resumed: boolean,
+    shared: SharedRun | undefined,
     onDocument: (event: DocumentEvent) => void,
   ): Promise<CrawlJob> {
     const { options, config, store, fetcher, essence, annotations } = this;
@@ -403,6 +425,7 @@ export class Gatherer implements AsyncDisposable {
         now: () => this.#now(),
         extraProcessors: options.processors ?? {},
         onDocument,
+        shared,
         openBrowser: options.openBrowser,
         log: options.log,
       },
@@ -428,6 +451,20 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /** G-92, G-99: marks the run as finished and removes its cache. */
+  /** The process that shares a run with others. */
+  async #share(): Promise<SharedRun | undefined> {
+    const { shared } = this.options;
+    return shared && SharedRun.open(this.store, this.store.leases?.owner ?? '', shared);
+  }
+
+  /** Of the processes that share a run, the first one that finds it done marks it so. */
+  async #finishRun(state: RunState, shared: SharedRun | undefined, signal: AbortSignal): Promise<void> {
+    if (shared === undefined) return this.#finish(state);
+    await shared.alone(signal, async () => {
+      if ((await state.interrupted()) !== undefined) await this.#finish(state);
+    });
+  }
+
   async #finish(state: RunState): Promise<void> {
     await state.markDone(this.#now());
     const { directory, keepTemporaryFiles = false } = this.options;

@@ -10,6 +10,7 @@ export {
   publishElsewhere,
 } from './publish-elsewhere.js';
 export type { OpenBrowser } from './run/console.js';
+export type { SharedRunOptions } from './run/shared-run.js';
 export type { NetworkReach } from './scope/reach.js';
 export type { KnownAddresses } from './scope/root-limits.js';
 export {

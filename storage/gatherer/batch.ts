@@ -1,4 +1,5 @@
 import type { UnixSeconds } from '../../protocols/time.js';
+import type { Lease } from '../leases/leases.js';
 import type { DocumentRecord, FrontierState, QueueRecord } from '../records/records.js';
 import type { RowChange } from '../rows/contract.js';
 import { requireInteger } from '../rows/keys.js';
@@ -9,6 +10,7 @@ import {
   FRONTIER_STATE,
   type GathererFormats,
   type InactivePosition,
+  type InboxPlace,
   type MetaValue,
   type WaitingPosition,
   type WaitingUri,
@@ -54,6 +56,15 @@ export interface BatchContent {
   readonly summaries: readonly SummaryChange[];
   readonly references: readonly ReferenceChange[];
   readonly rows: readonly RowChange[];
+  /** Must be held when the batch is written. */
+  readonly lease: Lease | undefined;
+}
+
+/** A part of the queues, which one process at a time has. */
+export interface PartitionOfBatch {
+  readonly lease: Lease;
+  /** The key of a row of the partition in the store. */
+  keyOf(key: Uint8Array): Uint8Array;
 }
 
 export type CommitBatch = (content: BatchContent, options: Required<CommitOptions>) => Promise<void>;
@@ -68,10 +79,20 @@ export class GathererBatch {
   readonly #summaries: SummaryChange[] = [];
   readonly #references: ReferenceChange[] = [];
   readonly #rows: RowChange[] = [];
+  #partition: PartitionOfBatch | undefined;
 
   constructor(commit: CommitBatch, tables: GathererFormats) {
     this.#commit = commit;
     this.#tables = tables;
+  }
+
+  /**
+   * From now on the changes of queues, seen keys and the frontier are those of a partition, and the batch is written only
+   * while its lease is held. A batch belongs to at most one partition.
+   */
+  bind(partition: PartitionOfBatch): this {
+    this.#partition = partition;
+    return this;
   }
 
   /** Number of changes. */
@@ -174,20 +195,20 @@ export class GathererBatch {
 
   /** Adds an entry, or replaces the one under the same key (CRAWL-5.2.3). */
   enqueue(entry: QueueEntry): this {
-    return this.#change(this.#tables.queues.put(entry, entry));
+    return this.#changeQueues(this.#tables.queues.put(entry, entry));
   }
 
   dequeue(position: QueuePosition): this {
-    return this.#change(this.#tables.queues.delete(position));
+    return this.#changeQueues(this.#tables.queues.delete(position));
   }
 
   /** Adds a URI that waits for a retry beside its queue. */
   putWaiting(waiting: WaitingUri): this {
-    return this.#change(this.#tables.waiting.put(waiting, waiting));
+    return this.#changeQueues(this.#tables.waiting.put(waiting, waiting));
   }
 
   deleteWaiting(waiting: WaitingPosition): this {
-    return this.#change(this.#tables.waiting.delete(waiting));
+    return this.#changeQueues(this.#tables.waiting.delete(waiting));
   }
 
   /** Adds an event of the crawl; see `GathererStore.events`. */
@@ -201,20 +222,20 @@ export class GathererBatch {
 
   /** Stores a queue's state in place of the former one. */
   putQueue(record: QueueRecord): this {
-    return this.#change(this.#tables.queueRecords.put(record.classKey, record));
+    return this.#changeQueues(this.#tables.queueRecords.put(record.classKey, record));
   }
 
   /** Adds a queue to the inactive ones. */
   putInactive(position: InactivePosition): this {
-    return this.#change(this.#tables.inactiveQueues.put(position, position));
+    return this.#changeQueues(this.#tables.inactiveQueues.put(position, position));
   }
 
   deleteInactive(position: InactivePosition): this {
-    return this.#change(this.#tables.inactiveQueues.delete(position));
+    return this.#changeQueues(this.#tables.inactiveQueues.delete(position));
   }
 
   putFrontierState(state: FrontierState): this {
-    return this.#change(FRONTIER_STATE.put(state));
+    return this.#changeQueues(FRONTIER_STATE.put(state));
   }
 
   /** Stores the history of a URI's fetches (CRAWL-18.4). */
@@ -233,8 +254,17 @@ export class GathererBatch {
 
   /** Adds the rows of `LevelFilter.takeChanges`, so that "seen" and "queued" are one fact. */
   putSeen(changes: readonly RowChange[]): this {
-    for (const change of changes) this.#rows.push(change);
+    for (const change of changes) this.#changeQueues(change);
     return this;
+  }
+
+  /** Leaves a URI to the process that has its queue. */
+  putInbox(place: InboxPlace, text: string): this {
+    return this.#change(this.#tables.inbox.put(place, { ...place, text }));
+  }
+
+  deleteInbox(place: InboxPlace): this {
+    return this.#change(this.#tables.inbox.delete(place));
   }
 
   putMeta(key: string, value: MetaValue): this {
@@ -246,8 +276,14 @@ export class GathererBatch {
   }
 
   commit(options: CommitOptions = {}): Promise<void> {
-    const content = { summaries: this.#summaries, references: this.#references, rows: this.#rows };
+    const lease = this.#partition?.lease;
+    const content = { summaries: this.#summaries, references: this.#references, rows: this.#rows, lease };
     return this.#commit(content, { sync: options.sync ?? false, lazy: options.lazy ?? false });
+  }
+
+  #changeQueues(change: RowChange): this {
+    const partition = this.#partition;
+    return this.#change(partition === undefined ? change : { ...change, key: partition.keyOf(change.key) });
   }
 
   #change(change: RowChange): this {

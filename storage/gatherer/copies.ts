@@ -14,8 +14,11 @@ import { OWNER_KEY, RESTORING_KEY } from './ownership.js';
 /** Rows that say something about one database, and not about what it contains. */
 const OWN_ROWS = [SCHEMA_KEY, OWNER_KEY, RESTORING_KEY];
 const SYSTEM = tableRange(TABLE.system);
-/** All tables but that of the system rows. */
-const TABLES: KeyRange = { gte: Uint8Array.of(TABLE.system + 1), lt: Uint8Array.of(0xff) };
+/** All tables but those of the system rows and of the leases, which are of the processes that share a database. */
+const TABLES: readonly KeyRange[] = [
+  { gte: Uint8Array.of(TABLE.system + 1), lt: Uint8Array.of(TABLE.leases) },
+  { gte: Uint8Array.of(TABLE.leases + 1), lt: Uint8Array.of(0xff) },
+];
 /** What the readers of a generation read. */
 const GENERATION_TABLES = (
   [
@@ -43,7 +46,7 @@ export async function copyStore(database: Rows, directory: string, seal: LoginSe
     });
     return;
   }
-  await copyRows(directory, () => database.snapshot(), [SYSTEM, TABLES]);
+  await copyRows(directory, () => database.snapshot(), [SYSTEM, ...TABLES]);
   await seal.write(directory);
 }
 
@@ -114,9 +117,10 @@ export async function restoreStore(source: string, url: string): Promise<void> {
     database.exclusive((rows) => rows.write(changes), { mayRepeat: true });
   // The process that has the store open is not its owner any more.
   await write([{ key: RESTORING_KEY, value: Buffer.of(1) }, { key: OWNER_KEY }]);
-  await database.exclusive((rows) => rows.clear(TABLES), { mayRepeat: true });
+  for (const table of TABLES) await database.exclusive((rows) => rows.clear(table), { mayRepeat: true });
   if (seal !== undefined) await seal.keepIn(database);
-  for await (const page of pagesOf(level, TABLES, PAGE)) await write(contentOf(page));
+  for (const table of TABLES)
+    for await (const page of pagesOf(level, table, PAGE)) await write(contentOf(page));
   const former = await database.pageOfKeys(SYSTEM);
   const system = contentOf(await level.page(SYSTEM));
   await write([...former.map((key) => ({ key })), ...system, { key: RESTORING_KEY }]);

@@ -6,6 +6,8 @@ import { TABLE, textKey } from '../rows/keys.js';
 
 /** Names the process that opened the store last. */
 export const OWNER_KEY = textKey(TABLE.system, 'owner');
+/** In place of a name: many processes. */
+const SHARED = Buffer.from('shared');
 /** Exists while a store is filled with a copy. */
 export const RESTORING_KEY = textKey(TABLE.system, 'restoring');
 
@@ -28,9 +30,21 @@ export class Ownership {
     return new Ownership(Buffer.alloc(0), database.place);
   }
 
+  /**
+   * Of a process that shares the store with others: each change is written under leases instead.
+   *
+   * @throws StorageError if the restoration of the store was interrupted
+   */
+  static share(database: Rows): Promise<Ownership> {
+    return Ownership.#become(database, SHARED);
+  }
+
   /** @throws StorageError if the restoration of the store was interrupted */
-  static async take(database: Rows): Promise<Ownership> {
-    const name = Buffer.from(randomBytes(8).toString('hex'));
+  static take(database: Rows): Promise<Ownership> {
+    return Ownership.#become(database, Buffer.from(randomBytes(8).toString('hex')));
+  }
+
+  static async #become(database: Rows, name: Uint8Array): Promise<Ownership> {
     if (database.isShared)
       await database.exclusive(
         async (rows) => {

@@ -5,6 +5,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { cloneDatabase } from '../generations/clone-database.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
+import { type Lease, Leases, type LeasesOptions, StaleLeaseError } from '../leases/leases.js';
 import type { LevelOptions } from '../level/level.js';
 import { openRows } from '../place/open-rows.js';
 import { placeOf } from '../place/store-url.js';
@@ -25,6 +26,7 @@ import { copyStore, generationOf, restoreStore } from './copies.js';
 import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
 import { Ownership } from './ownership.js';
+import { inboxRange, PARTITION_STATES, PartitionStore, partitionKey } from './partitions.js';
 import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
 import { renameDocuments, renameReferences } from './rename-urls.js';
@@ -33,6 +35,8 @@ import {
   type GathererFormats,
   gathererFormats,
   type InactivePosition,
+  type InboxPlace,
+  type InboxRow,
   LINK_COUNTERS,
   type MetaValue,
   type StoredEvent,
@@ -45,6 +49,8 @@ export interface GathererStoreOptions
     Omit<LevelOptions, 'kind' | 'multithreading' | 'upgrade'> {
   /** Reads a store in a database beside its owner. Default false: becomes the owner. */
   readonly reader?: boolean;
+  /** Shares a store in a database with other processes, by leases. */
+  readonly shared?: LeasesOptions;
 }
 
 interface PendingBatch {
@@ -98,6 +104,10 @@ export class GathererStore implements AsyncDisposable {
   /** Small named values: digest of the job, state of the run, counters. */
   readonly meta: Table<string, MetaValue>;
   readonly links: LinkTables;
+  /** Of the processes that share the store; undefined if it has one owner. */
+  readonly leases: Leases | undefined;
+  /** URIs that other processes have found. */
+  readonly inbox: Table<InboxPlace, InboxRow>;
   readonly #database: Rows;
   readonly #seal: LoginSeal;
   readonly #ownership: Ownership;
@@ -140,6 +150,8 @@ export class GathererStore implements AsyncDisposable {
     this.cookies = new Table(database, formats.cookies);
     this.meta = new Table(database, formats.meta);
     this.links = links;
+    this.leases = options.shared && new Leases(database, options.shared);
+    this.inbox = new Table(database, formats.inbox);
   }
 
   /**
@@ -161,7 +173,7 @@ export class GathererStore implements AsyncDisposable {
     });
     try {
       const seal = known ?? (await createSeal(database, place));
-      const ownership = await (options.reader === true ? Ownership.ofReader : Ownership.take)(database);
+      const ownership = await openOwnership(database, options);
       if (options.reader !== true) await dropOldEpochs(database);
       return new GathererStore(
         database,
@@ -205,6 +217,40 @@ export class GathererStore implements AsyncDisposable {
     return renamed;
   }
 
+  /** The queues of a partition, for the process that holds its lease. */
+  partition(partition: number, lease: Lease): PartitionStore {
+    return new PartitionStore(this.#database, this, partition, lease);
+  }
+
+  /** The first URIs that other processes have left to a partition. */
+  inboxOf(partition: number, limit: number): Promise<InboxRow[]> {
+    return this.inbox.page({ range: inboxRange(partition), limit });
+  }
+
+  /** How the rows are written. */
+  get formats(): GathererFormats {
+    return this.#formats;
+  }
+
+  /** Milliseconds by the clock of the database. */
+  time(): Promise<number> {
+    return this.#database.time();
+  }
+
+  /** Whether a crawl in partitions has no URI left that is to be fetched, in queues, in waits or on its way. */
+  isCrawled(partitions: number): Promise<boolean> {
+    return this.#database.exclusive(
+      async (rows) => {
+        for (const table of [TABLE.inbox, TABLE.waiting])
+          if ((await rows.pageOfKeys(tableRange(table), { limit: 1 })).length > 0) return false;
+        const keys = Array.from({ length: partitions }, (_, i) => partitionKey(i, FRONTIER_STATE.key));
+        const states = await rows.getMany(keys);
+        return states.every((state) => (FRONTIER_STATE.of(state)?.pending ?? 0) === 0);
+      },
+      { mayRepeat: true },
+    );
+  }
+
   /** The crawl's counters; undefined if no crawl has begun. */
   frontierState(): Promise<FrontierState | undefined> {
     return FRONTIER_STATE.read(this.#database);
@@ -221,11 +267,12 @@ export class GathererStore implements AsyncDisposable {
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
-    const { queues, waiting, queueRecords, inactiveQueues, seen, cookies } = TABLE;
+    const { queues, waiting, queueRecords, inactiveQueues, seen, cookies, inbox } = TABLE;
     await this.#change(async (rows) => {
       await rows.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_STATE.key }]);
-      for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies])
+      for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies, inbox])
         await rows.clear(tableRange(table));
+      await rows.clear(PARTITION_STATES);
     });
   }
 
@@ -364,10 +411,22 @@ export class GathererStore implements AsyncDisposable {
         await this.#writeGroup(group);
         for (const batch of group) batch.resolve();
       } catch (error) {
-        for (const batch of group) batch.reject(error);
+        this.#fail(group, error);
       }
     }
     this.#writing = undefined;
+  }
+
+  /** Rejects a group. Of batches under several leases only those fail whose leases are lost. */
+  #fail(group: readonly PendingBatch[], error: unknown): void {
+    const lost = error instanceof StaleLeaseError ? new Set(error.names) : undefined;
+    const others: PendingBatch[] = [];
+    for (const batch of group) {
+      const { lease } = batch.content;
+      if (lost === undefined || (lease !== undefined && lost.has(lease.name))) batch.reject(error);
+      else others.push(batch);
+    }
+    this.#pending.unshift(...others);
   }
 
   #takeGroup(): PendingBatch[] {
@@ -400,7 +459,7 @@ export class GathererStore implements AsyncDisposable {
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
     await this.#recover();
-    const { counters, linked } = await this.#change((rows) => this.#writeTo(rows, group));
+    const { counters, linked } = await this.#change((rows) => this.#writeTo(rows, group), leasesOf(group));
     linked.written();
     this.#counters = counters;
   }
@@ -432,7 +491,7 @@ export class GathererStore implements AsyncDisposable {
    * One change of the rows. Of a shared database it begins by reading what it depends on, and is repeated when the
    * connection is lost: written twice, the rows of a group are the same.
    */
-  #change<T>(work: (rows: RowWriter) => Promise<T>): Promise<T> {
+  #change<T>(work: (rows: RowWriter) => Promise<T>, leases: readonly Lease[] = []): Promise<T> {
     if (!this.#database.isShared) return this.#database.exclusive(work);
     return this.#database.exclusive(
       async (rows) => {
@@ -442,6 +501,7 @@ export class GathererStore implements AsyncDisposable {
           LINK_COUNTERS.key,
         ]);
         this.#ownership.require(owner);
+        await this.leases?.require(rows, leases);
         this.#counters = GATHERER_COUNTERS.of(counters);
         this.links.adopt(LINK_COUNTERS.of(links));
         return work(rows);
@@ -457,6 +517,16 @@ export class GathererStore implements AsyncDisposable {
     rows.push(EPOCHS.put(this.#epoch, sequence + 1));
     return { ...counters, origin: this.#epoch };
   }
+}
+
+/** The leases of a group, each once. */
+function leasesOf(group: readonly PendingBatch[]): Lease[] {
+  return [...new Set(group.flatMap(({ content: { lease } }) => lease ?? []))];
+}
+
+function openOwnership(database: Rows, { reader, shared }: GathererStoreOptions): Promise<Ownership> {
+  if (reader === true) return Ownership.ofReader(database);
+  return shared === undefined ? Ownership.take(database) : Ownership.share(database);
 }
 
 /** Makes the key of a store that has no key yet: in its directory, or beside the rows of a database. */

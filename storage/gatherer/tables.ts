@@ -51,6 +51,21 @@ export interface WaitingUri extends WaitingPosition {
   readonly reason: string;
 }
 
+/** The place of a URI that another process has found. */
+export interface InboxPlace {
+  readonly partition: number;
+  /** 0 to 2^48 - 1, of the process that has sent it. */
+  readonly sender: number;
+  /** 0 to 2^48 - 1. */
+  readonly sequence: number;
+}
+
+/** A URI that another process has found. */
+export interface InboxRow extends InboxPlace {
+  /** JSON. */
+  readonly text: string;
+}
+
 /** Small named values: digest of the job, state of the run, counters. */
 export type MetaValue = string | number;
 
@@ -135,6 +150,27 @@ const INACTIVE_QUEUES = new TableFormat<Omit<InactivePosition, 'classKey'>, stri
   TEXT,
 );
 
+const INBOX = new TableFormat<InboxPlace, string>(
+  keysOf(
+    TABLE.inbox,
+    (table, { partition, sender, sequence }) =>
+      numbersKey(table, [
+        ['partition', partition, 2],
+        ['sender', sender, 6],
+        ['sequence', sequence, 6],
+      ]),
+    (key) => {
+      const bytes = bufferOf(key);
+      return {
+        partition: bytes.readUInt16BE(1),
+        sender: bytes.readUIntBE(3, 6),
+        sequence: bytes.readUIntBE(9, 6),
+      };
+    },
+  ),
+  TEXT,
+);
+
 export type GathererFormats = ReturnType<typeof gathererFormats>;
 
 /** The tables that batches change and readers see, with open logins. */
@@ -176,6 +212,10 @@ export function gathererFormats(seal: Sealing) {
     ),
     histories: new TableFormat<string, Uint8Array>(textKeys(TABLE.histories), BYTES),
     cookies: new TableFormat<string, Uint8Array>(textKeys(TABLE.cookies), BYTES),
+    inbox: INBOX.map<InboxRow>(
+      (text, place) => ({ ...place, text: seal.open(text) }),
+      ({ text }) => seal.seal(text),
+    ),
     meta: ROWS.meta.map<MetaValue>(
       ({ number, text }) => number ?? seal.open(text ?? ''),
       (value) => (typeof value === 'number' ? { number: value } : { text: seal.seal(value) }),

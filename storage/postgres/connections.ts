@@ -13,12 +13,15 @@ export interface ConnectionsOptions {
   readonly max: number;
   /**
    * Milliseconds for which a lost connection is replaced, e.g. until a standby has become the primary. At the
-   * opening each host is tried once.
+   * opening each host is tried once, unless one of them is a standby.
    */
   readonly failoverMs: number;
   /** Settings of each session, by name. */
   readonly settings: Readonly<Record<string, string>>;
 }
+
+/** The server cannot be written to. */
+class StandbyError extends ConnectionError {}
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1000;
@@ -51,11 +54,18 @@ export class Connections implements AsyncDisposable {
   async open(): Promise<void> {
     this.#count++;
     try {
-      this.#idle.push(await this.#connect());
+      this.#idle.push(await this.#connect().catch((error: unknown) => this.#connectToNext(error)));
     } catch (error) {
       this.#count--;
       throw this.failure(error);
     }
+  }
+
+  /** While a standby is there, one becomes the primary in a moment. */
+  #connectToNext(error: unknown): Promise<pg.Client> {
+    const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
+    if (!errors.some((each) => each instanceof StandbyError)) throw error;
+    return this.#connectInTime();
   }
 
   /** The error of the kit for one of the driver. */
@@ -183,8 +193,7 @@ export class Connections implements AsyncDisposable {
       if (readWrite) {
         const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
         // Another host, or this one later, may be the primary.
-        if (rows[0]?.transaction_read_only === 'on')
-          throw new ConnectionError(`${host}:${port} is a standby`);
+        if (rows[0]?.transaction_read_only === 'on') throw new StandbyError(`${host}:${port} is a standby`);
       }
       for (const [name, value] of Object.entries(this.#options.settings))
         await client.query('select set_config($1, $2, false)', [name, value]);

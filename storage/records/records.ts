@@ -377,6 +377,8 @@ export interface FrontierState {
   readonly failed: number;
   readonly disregarded: number;
   readonly bytes: number;
+  /** URIs in queues that are not retired, of a partition of a crawl that several processes share; else 0. */
+  readonly pending?: number;
 }
 
 export interface BrokerCounters {

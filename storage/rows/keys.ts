@@ -24,6 +24,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     c  site                              the cookies of a site
  *     U  8-byte URI key                    none (NO_VALUE; former versions: empty)
  *     M  name                              MetaValue
+ *     p  partition u16 BE, sender, number  a URI that another process has found (gatherer/partitions.ts)
  *     A  url by R-41                       ReferenceDocument
  *     H  host:port                         ReferenceServer
  *     B  document ID u32 BE                ReferenceLinks
@@ -63,6 +64,7 @@ export const TABLE = {
   cookies: 0x63,
   seen: 0x55,
   meta: 0x4d,
+  inbox: 0x70,
   referenceDocuments: 0x41,
   referenceServers: 0x48,
   referenceLinks: 0x42,

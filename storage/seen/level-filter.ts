@@ -1,5 +1,5 @@
 import { Level } from '../level/level.js';
-import type { RowChange, Rows } from '../rows/contract.js';
+import type { RowChange, RowReader, Rows } from '../rows/contract.js';
 import { NO_VALUE, TABLE, tableRange, textKey } from '../rows/keys.js';
 import { countRows, pagesOfKeys } from '../rows/pages.js';
 import { BloomBits } from './bloom-set.js';
@@ -16,6 +16,8 @@ const PAGE_KEYS = 8192;
 /** Capacity of the Bloom filter in memory, 8 MiB; beyond it more keys need a read. */
 const BLOOM_KEYS = 11_000_000;
 const BLOOM_HASHES = 4;
+/** The same of a part of a store, 96 KiB. */
+const PART_KEYS = 131_072;
 /**
  * Up to this many stored keys are read into the Bloom filter when the store is opened, which takes some
  * seconds.
@@ -53,18 +55,20 @@ export class LevelFilter extends SerialFilter {
   /** Deletions that the store's owner has taken and may not have written yet. */
   readonly #deletesInFlight = new KeyTable();
   #count: number;
-  readonly #database: Rows;
+  readonly #database: RowReader;
   /** False if the rows belong to a store that the caller owns. */
   readonly hasOwnFiles: boolean;
   readonly #write: WriteRows;
+  readonly #own: Rows | undefined;
 
   private constructor(
-    database: Rows,
+    database: RowReader,
     hasOwnFiles: boolean,
     options: Omit<SeenOptions, 'directory'>,
     write: WriteRows,
     count: number,
     bloom: BloomBits | undefined,
+    own?: Rows,
   ) {
     super(options);
     this.#database = database;
@@ -72,6 +76,7 @@ export class LevelFilter extends SerialFilter {
     this.#write = write;
     this.#count = count;
     this.#bloom = bloom;
+    this.#own = own;
   }
 
   /**
@@ -89,7 +94,22 @@ export class LevelFilter extends SerialFilter {
     const count = await storedCount(database);
     const commit: WriteRows = (rows) => database.write(rows, options.sync === true);
     const bloom = await loadBloom(database, count);
-    return new LevelFilter(database, isOwn, options, write ?? commit, count, bloom);
+    return new LevelFilter(
+      database,
+      isOwn,
+      options,
+      write ?? commit,
+      count,
+      bloom,
+      isOwn ? database : undefined,
+    );
+  }
+
+  /** The filter of a part of a store, one of many: with less memory. */
+  static async ofPart(rows: RowReader, write: WriteRows): Promise<LevelFilter> {
+    const count = await storedCount(rows);
+    const bloom = await loadBloom(rows, count, PART_KEYS, PART_KEYS);
+    return new LevelFilter(rows, false, {}, write, count, bloom);
   }
 
   get count(): number {
@@ -164,7 +184,7 @@ export class LevelFilter extends SerialFilter {
   }
 
   protected async release(): Promise<void> {
-    if (this.hasOwnFiles) await this.#database.close();
+    await this.#own?.close();
   }
 
   /** Sets a 1 for each key that has a row. Reads the store once, for the keys that memory cannot answer. */
@@ -203,9 +223,14 @@ export class LevelFilter extends SerialFilter {
 }
 
 /** Reads all keys into a Bloom filter; undefined if there are too many. */
-async function loadBloom(database: Rows, count: number): Promise<BloomBits | undefined> {
-  if (count > MAX_LOADED_KEYS) return undefined;
-  const bloom = new BloomBits(BLOOM_KEYS, BLOOM_HASHES);
+async function loadBloom(
+  database: RowReader,
+  count: number,
+  maxLoaded = MAX_LOADED_KEYS,
+  capacity = BLOOM_KEYS,
+): Promise<BloomBits | undefined> {
+  if (count > maxLoaded) return undefined;
+  const bloom = new BloomBits(capacity, BLOOM_HASHES);
   if (count === 0) return bloom;
   for await (const page of pagesOfKeys(database, tableRange(TABLE.seen), { limit: PAGE_KEYS })) {
     for (const key of page) {
@@ -230,7 +255,7 @@ function rowKey(low: number, high: number): Uint8Array {
 }
 
 /** The count of the last commit; without one the rows are counted. */
-async function storedCount(database: Rows): Promise<number> {
+async function storedCount(database: RowReader): Promise<number> {
   const row = await database.get(SEEN_COUNT_KEY);
   if (row !== undefined) return Number(Buffer.from(row).toString());
   return countRows(database, tableRange(TABLE.seen));

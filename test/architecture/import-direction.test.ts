@@ -62,7 +62,10 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/indexers': ['storage/broker', 'storage/files'],
   'storage/generations': below('storage', 'summaries level rows files records'),
   'storage/references': ['storage/generations', 'storage/files'],
-  'storage/gatherer': below('storage', 'references generations summaries seen place level rows records'),
+  'storage/gatherer': below(
+    'storage',
+    'references generations summaries seen place level leases rows records',
+  ),
   'storage/databases': ['storage/gatherer', 'storage/generations', 'storage/summaries', 'storage/files'],
   'storage/check': below('storage', 'broker gatherer generations summaries level rows files records'),
   'storage/blobs': ['storage/files'],

@@ -3,6 +3,7 @@ import '../servers/crawler/browser.test.js';
 import '../servers/crawler/checkpoint.test.js';
 import '../servers/crawler/contacts.test.js';
 import '../servers/crawler/frontier.test.js';
+import '../servers/crawler/partitions.test.js';
 import '../servers/crawler/crawl-records.test.js';
 import '../servers/crawler/job.test.js';
 import '../servers/crawler/order-chains.test.js';

@@ -105,12 +105,20 @@ t.test('the primary is killed and the standby promoted in the middle: each page 
   const running = new CliProcess(args);
   await site.served.reached(PAGES / 3);
   await primary.kill();
+  const late = cli(
+    'gatherer',
+    '--no-daemon',
+    '--data',
+    join(root, 'late'),
+    (await gathererOf(site, 'late')).file,
+  );
   standby.promote();
   main = standby;
   const { code, stdout, stderr } = await running.finished;
   t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), { objects: PAGES, gathered: { counts: { summarized: PAGES } } });
-  t.same(timesOf(site), { 1: PAGES });
+  t.equal((await late).code, 0, 'one that begins while there is no primary waits for it');
+  t.same(timesOf(site), { 2: PAGES });
   t.equal(await exportedFrom(data), PAGES);
 });
 

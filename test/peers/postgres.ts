@@ -1,5 +1,7 @@
 // The contract of the stores' database, on a PostgreSQL server.
 import t from 'tap';
+import { frontierConformance } from '../../servers/crawler/frontier/conformance/index.js';
+import { Frontier } from '../../servers/crawler/frontier/frontier.js';
 import { testBrokerStore } from '../../storage/broker/conformance.js';
 import { testGathererStore } from '../../storage/gatherer/conformance.js';
 import { BrokerStore, GathererStore } from '../../storage/index.js';
@@ -46,4 +48,31 @@ testGathererStore({
   name: 'PostgreSQL',
   open: (place) => GathererStore.open(gathererUrl(place)),
   restore: (source, place) => GathererStore.restore(source, gathererUrl(place)),
+});
+
+t.test('the frontier passes its suite on a store in PostgreSQL', async (t) => {
+  const schemas = new Map<string, string>();
+  frontierConformance({
+    test: (name, run) => t.test(name, run),
+    histories: 1,
+    manifest: { crashCopies: false },
+    async open(place, { smallMemory, ...setup }) {
+      const schema = schemas.get(place) ?? `frontier${schemas.size}`;
+      schemas.set(place, schema);
+      const store = await GathererStore.open(server.url(`schema=${schema}`));
+      const seen = await store.openSeenFilter();
+      const memory = smallMemory ? { restingQueues: 2, windowEntries: 8 } : {};
+      const frontier = await Frontier.open({ store, seen, ...setup, ...memory });
+      return {
+        frontier,
+        batch: () => store.batch(),
+        async [Symbol.asyncDispose]() {
+          frontier.close();
+          await frontier.settled();
+          await seen.close();
+          await store.close();
+        },
+      };
+    },
+  });
 });

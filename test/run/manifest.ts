@@ -201,9 +201,10 @@ peers/nntp-fetch                   verify  15 exact    clients/fetch protocols/n
 peers/proxies                      gate    15 exact    servers/broker/web examples/proxies | nginx-light caddy openssl
 peers/opensearch                   verify  90 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
 peers/opensearch-kills             verify 120 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
-peers/postgres                     verify  30 seeded   storage/postgres storage/rows storage/broker | postgresql
+peers/postgres                     verify  60 seeded   storage/postgres storage/rows storage/broker storage/gatherer servers/crawler/frontier | postgresql
 peers/s3                           verify  40 seeded   storage/blobs | s3proxy moto maven openjdk-17-jre-headless
 peers/postgres-brokers             verify 150 exact    storage/postgres storage/broker servers/broker | postgresql
+peers/postgres-crawlers            verify 600 seeded   storage/postgres storage/gatherer storage/leases servers/crawler/frontier servers/gatherer/run | postgresql
 peers/postgres-gatherer            verify 120 exact    storage/postgres storage/gatherer servers/gatherer servers/crawler/checkpoint.ts | postgresql
 peers/pywb-replay                  verify  15 exact    servers/crawler/warc | pywb chromium fonts-dejavu-core
 peers/refererd-page                gate    15 timed    servers/refererd | chromium fonts-dejavu-core

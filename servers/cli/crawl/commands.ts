@@ -2,7 +2,8 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../../../protocols/defined.js';
 import { QUEUE_STATES } from '../../crawler/states.js';
 import { lazyAction } from '../lazy-action.js';
-import { timeoutOption } from '../options/option-values.js';
+import { countOption, secondsOption, timeoutOption } from '../options/option-values.js';
+import { storeOption } from '../options/store-option.js';
 import { type ActionOptions, KINDS, withCrawlOptions } from './crawl-options.js';
 
 /** The commands of this file by name. */
@@ -31,7 +32,7 @@ function crawl(): Command {
     .description('Inspect and control a crawl; restore checkpoints; read crawl orders.')
     .addHelpText('after', CRAWL_HELP);
   const running = [watchCommand(), reportCommand(), ...actionCommands()];
-  const stopped = [checkpointsCommand(), recoverCommand(), waczCommand()];
+  const stopped = [joinCommand(), checkpointsCommand(), recoverCommand(), waczCommand()];
   for (const command of [...running, ...stopped, orderCommand(), settingsCommand(), openapiCommand()])
     crawl.addCommand(command);
   return crawl;
@@ -262,6 +263,50 @@ function recoverCommand(): Command {
     .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', RECOVER_HELP)
     .action(lazyAction(async () => (await import('./actions/recover.js')).recover));
+}
+
+const JOIN_HELP = `
+FILE is a Gatherer's configuration, the same for all processes. The store is in the PostgreSQL
+database that Store-URL or --store names. Each process has a share of the queues, by leases; one
+that joins gets its share from the others, and what a process leaves behind that ends or is killed
+the others take over. No host is requested by two of them at a time. The crawl is over when no
+process has anything left to do; then "harvest gatherer -export FILE" publishes it.
+
+URL-Max and Host-Max are counted by each process for itself. Logs, WARC files and the console of
+each process are in its own --data. There are no checkpoints of a shared crawl.
+
+Examples:
+  harvest crawl join sample.cf --begin --data a     begins a crawl, or joins the one in progress
+  harvest crawl join sample.cf --data b             another process, here or on another machine
+
+Exit status: 0 the crawl is over; 1 failure; 2 usage, configuration, or no crawl in progress; 130
+left by SIGINT or SIGTERM.
+`;
+
+/** `harvest crawl join FILE`. */
+function joinCommand(): Command {
+  return new Command('join')
+    .summary('take part in a crawl that several processes share')
+    .description('Take part in a crawl whose store is in a database.')
+    .argument('<file>', "the Gatherer's configuration")
+    .option('--data <directory>', 'directory of this process (default: Data-Directory)')
+    .addOption(storeOption('the database (default: Store-URL)'))
+    .option('--begin', 'begin a crawl if none is in progress', false)
+    .option(
+      '--partitions <number>',
+      'with --begin: parts into which the queues are divided',
+      countOption,
+      256,
+    )
+    .option(
+      '--lease <seconds>',
+      'time for which a process has its parts unless it renews them',
+      secondsOption,
+      15,
+    )
+    .option('--json', 'print the counts as one JSON line', false)
+    .addHelpText('after', JOIN_HELP)
+    .action(lazyAction(async () => (await import('./actions/join.js')).join));
 }
 
 const WACZ_HELP = `

@@ -196,6 +196,11 @@ export interface CrawlFrontier<Batch> {
   abandoned(entry: QueueEntry): void;
 
   /**
+   * Ends the work on a URI in process that belongs to another process now; undefined if the frontier has no other one.
+   */
+  signalOf?(entry: QueueEntry): AbortSignal | undefined;
+
+  /**
    * True if the URL is known to the RootNode; false if it is not, or if the frontier would have to look it up.
    */
   isKnownWithoutLookup(url: string, root: number): boolean;

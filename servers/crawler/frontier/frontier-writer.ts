@@ -1,7 +1,8 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Mutex } from '../../../protocols/mutex.js';
-import type { GathererBatch, GathererStore } from '../../../storage/index.js';
+import type { GathererBatch } from '../../../storage/index.js';
 import type { Counters } from './accounting.js';
+import type { FrontierStore } from './frontier-store.js';
 import type { InactiveQueues } from './inactive-queues.js';
 import type { SeenUris } from './seen-uris.js';
 import type { WorkQueue } from './work-queue.js';
@@ -12,6 +13,8 @@ export class FrontierWriter {
   readonly #mutex: Mutex;
   readonly #inactive: InactiveQueues;
   readonly #onFailure: () => void;
+  /** URIs in queues that are not retired, as of the batch that is submitted. */
+  pending: () => number = () => 0;
   readonly counters: Counters = { nextOrdinal: 1, succeeded: 0, failed: 0, disregarded: 0, bytes: 0 };
   /** Failure of a write that no caller awaits. */
   failure: { readonly error: unknown } | undefined;
@@ -22,7 +25,7 @@ export class FrontierWriter {
   readonly #callbacks = new Map<GathererBatch, (() => void)[]>();
 
   constructor(
-    readonly store: GathererStore,
+    readonly store: FrontierStore,
     seen: SeenUris,
     mutex: Mutex,
     inactive: InactiveQueues,
@@ -45,7 +48,8 @@ export class FrontierWriter {
       queue.writes++;
       batch.putQueue(queue.toRecord());
     }
-    batch.putFrontierState({ ...this.counters, nextSequence: this.#inactive.nextSequence });
+    const { nextSequence } = this.#inactive;
+    batch.putFrontierState({ ...this.counters, nextSequence, pending: this.pending() });
     const callbacks = this.#callbacks.get(batch);
     this.#callbacks.delete(batch);
     const written = batch.commit({ lazy }).then(() => {

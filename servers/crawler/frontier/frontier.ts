@@ -5,7 +5,7 @@ import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { Waiters } from '../../../protocols/waiters.js';
-import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
+import type { GathererBatch, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, QueueSelection, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
@@ -23,6 +23,7 @@ import {
   seenIn,
   type Written,
 } from './contract.js';
+import type { FrontierStore } from './frontier-store.js';
 import { FrontierWriter } from './frontier-writer.js';
 import { InactiveQueues } from './inactive-queues.js';
 import { CandidateIntake, UrlCache } from './intake.js';
@@ -39,7 +40,7 @@ import type { WorkQueue } from './work-queue.js';
 const wallClock: Clock = { ...monotonicClock, now: steadyTime };
 
 export interface FrontierOptions {
-  readonly store: GathererStore;
+  readonly store: FrontierStore;
   /** The caller closes it. A filter in the store itself is written in the batches that queue the new URIs. */
   readonly seen: SeenFilter;
   /** Computes class key, cost and precedence of a URI (CRAWL-11.4), see FrontierPreparer. */
@@ -74,6 +75,33 @@ export interface FrontierOptions {
   readonly windowEntries?: number;
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly clock?: Clock;
+  /**
+   * Milliseconds for which each queue with a URI rests when it is restored: another process may have used its server a moment
+   * ago. Default 0.
+   */
+  readonly restMs?: number;
+  /** Called when a queue may be ready, or nothing is left; see {@link Frontier.take}. */
+  readonly onWake?: () => void;
+}
+
+/** Waiters, and one more that is not of this frontier. */
+class ReportedWaiters extends Waiters {
+  readonly #onWake: (() => void) | undefined;
+
+  constructor(onWake: (() => void) | undefined) {
+    super();
+    this.#onWake = onWake;
+  }
+
+  override wakeOne(): void {
+    super.wakeOne();
+    this.#onWake?.();
+  }
+
+  override wakeAll(): void {
+    super.wakeAll();
+    this.#onWake?.();
+  }
 }
 
 /**
@@ -116,7 +144,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #mutex = new Mutex();
   readonly #clock: Clock;
   /** The calls of `next` that wait until a queue is ready (CRAWL-20.5). */
-  readonly #waiters = new Waiters();
+  readonly #waiters: Waiters;
   /** Aborted at the end: no more URIs are given out. */
   readonly #end = new AbortController();
   #held = false;
@@ -138,6 +166,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     // Every worker may wait.
     setMaxListeners(0, this.#end.signal);
     this.#clock = options.clock ?? wallClock;
+    this.#waiters = new ReportedWaiters(options.onWake);
     this.#enumerations = enumerations;
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
@@ -148,6 +177,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       this.#waiters.wakeAll(),
     );
     this.#memory = new QueueMemory(store.queueRecords, { restingQueues, windowEntries });
+    this.#writer.pending = () => this.#cycle.queued;
     const parts = { memory: this.#memory, inactive: this.#inactive, writer: this.#writer };
     this.#cycle = new QueueLifeCycle({
       ...parts,
@@ -198,6 +228,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       seenKeyOf: (uri) => frontier.#seenKeyOf(uri),
       ownFilter: frontier.#seen.inStore ? undefined : options.seen,
       now: frontier.#clock.now(),
+      restMs: options.restMs ?? 0,
     });
     await frontier.#waiting.restore();
     return frontier;
@@ -294,6 +325,23 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         ? this.#waiters.wait(stop.signal)
         : pauseFor(this.#clock, milliseconds, stop.signal);
     await paused.catch(() => undefined);
+  }
+
+  /**
+   * Returns the next URI if a queue provides one now, else undefined. Waits for less than {@link poll}: `onWake` says when
+   * another call may have a result.
+   */
+  async take(): Promise<QueueEntry | undefined> {
+    for (;;) {
+      const offer = this.#findOffer(false);
+      if ('queue' in offer) {
+        const entry = await this.#takeHead(offer.queue);
+        if (entry !== undefined) return entry;
+        continue;
+      }
+      if ('activation' in offer) void offer.activation.then(() => this.#waiters.wakeAll());
+      return undefined;
+    }
   }
 
   async poll(): Promise<QueueEntry | undefined> {

@@ -19,6 +19,8 @@ export interface RestoreContext {
   readonly ownFilter: SeenFilter | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** See `FrontierOptions.restMs`. */
+  readonly restMs: number;
 }
 
 /** Restores the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
@@ -26,7 +28,7 @@ export async function restoreFrontier(context: RestoreContext): Promise<void> {
   const { memory, inactive, writer, ownFilter, seenKeyOf } = context;
   const state = await writer.store.frontierState();
   if (state === undefined) return;
-  const { nextSequence, ...counters } = state;
+  const { nextSequence, pending: _, ...counters } = state;
   inactive.nextSequence = nextSequence;
   Object.assign(writer.counters, counters);
   for await (const records of writer.store.queueRecords.pages())
@@ -39,7 +41,11 @@ export async function restoreFrontier(context: RestoreContext): Promise<void> {
     await ownFilter.add(page.map(({ entry: { uri } }) => seenKeyOf(uri)));
 }
 
-function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, status: number): void {
+function restoreQueue(
+  { memory, cycle, now, restMs }: RestoreContext,
+  queue: WorkQueue,
+  status: number,
+): void {
   if (status === QUEUE_STATUS.retired) {
     memory.status.retired++;
     return;
@@ -48,6 +54,10 @@ function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, 
   if (status === QUEUE_STATUS.inactive) {
     memory.status.inactive++;
     return;
+  }
+  if (restMs > 0 && queue.count > 0) {
+    const stored = isAsleep(queue.wakeTime, now) ? queue.wakeTime : 0;
+    queue.wakeTime = Math.max(stored, now + restMs);
   }
   const sleeps = isAsleep(queue.wakeTime, now);
   if (queue.count === 0 && !sleeps) return;

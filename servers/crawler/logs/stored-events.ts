@@ -280,7 +280,8 @@ async function readSizes({ meta }: GathererStore): Promise<Sizes> {
   }
 }
 
-function noSizes(): Sizes {
+/** Of logs without lines. */
+export function noSizes(): Sizes {
   return { crawl: 0, localErrors: 0, runtimeErrors: 0, uriErrors: 0 };
 }
 

@@ -1,12 +1,11 @@
 // The parts of a run that its processors use, and the descriptor that each processor has in its file.
 // `table.ts` lists the descriptors.
 import type { BodyFile, Fetcher, FetchRequest } from '../../../clients/fetch/index.js';
-import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/index.js';
+import type { DocumentRecord, GathererBatch, GathererStore, QueuedUri } from '../../../storage/index.js';
 import type { PageLoader } from '../browser/types.js';
 import type { ChainName, Processor, ProcessorChains } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Candidate, Prepared } from '../frontier/contract.js';
-import type { Frontier } from '../frontier/frontier.js';
+import type { Candidate, CrawlFrontier, Prepared } from '../frontier/contract.js';
 import type { MapperOptions } from '../mapper/diversions.js';
 import type { FormCredential } from '../order/credentials.js';
 import type { CrawlSettings } from '../order/settings.js';
@@ -79,7 +78,7 @@ export interface RevisitSource {
 export interface ProcessorParts {
   readonly store: GathererStore;
   readonly fetcher: Fetcher;
-  readonly frontier: Frontier;
+  readonly frontier: CrawlFrontier<GathererBatch>;
   readonly scope: Scope;
   readonly servers: ServerCache;
   readonly limits: FetchLimits;

@@ -1,7 +1,7 @@
 // The crawl as the action directory sees it (CRAWL-17.1.4).
 import { isAbsolute, join } from 'node:path';
 import { resolveUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
-import { type GathererStore, NETWORK } from '../../../storage/index.js';
+import { type GathererBatch, type GathererStore, NETWORK } from '../../../storage/index.js';
 import {
   type ActionCounts,
   ActionDirectory,
@@ -10,8 +10,7 @@ import {
 } from '../../crawler/actions/action-directory.js';
 import { parseSeeds } from '../../crawler/decide/seed-list.js';
 import { announce } from '../../crawler/events.js';
-import { type Candidate, DIRECTIVE } from '../../crawler/frontier/contract.js';
-import type { Frontier } from '../../crawler/frontier/frontier.js';
+import { type Candidate, type CrawlFrontier, DIRECTIVE } from '../../crawler/frontier/contract.js';
 import type { JournalUri } from '../../crawler/journal/journal-line.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
@@ -38,7 +37,7 @@ export interface CrawlActionsOptions {
   readonly directory: string;
   readonly nodes: RunNodes;
   readonly state: RunState;
-  readonly frontier: Frontier;
+  readonly frontier: CrawlFrontier<GathererBatch>;
   readonly roots: readonly RootLimits[];
   readonly addresses: HostAddresses;
   readonly scope: RootNodeScope;

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
+import type { GathererBatch } from '../../../storage/gatherer/batch.js';
 import type { GathererStore } from '../../../storage/gatherer/store.js';
 import { Checkpoints } from '../../crawler/checkpoint.js';
 import { saveComponents } from '../../crawler/component-state.js';
 import type { CrawlController } from '../../crawler/controller.js';
 import { announce } from '../../crawler/events.js';
-import type { Frontier } from '../../crawler/frontier/frontier.js';
+import type { CrawlFrontier } from '../../crawler/frontier/contract.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { RunNetwork } from './network.js';
 import type { CrawlRecords } from './records.js';
@@ -23,7 +24,7 @@ export interface RunCheckpointsOptions {
   /** The directory of the crawl's files. */
   readonly directory: string;
   readonly network: Pick<RunNetwork, 'servers' | 'bandwidth'>;
-  readonly frontier: Frontier;
+  readonly frontier: CrawlFrontier<GathererBatch>;
   readonly records: CrawlRecords;
   readonly resources: CloseStack;
 }

@@ -4,15 +4,17 @@ import { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { GathererBatch } from '../../../storage/gatherer/batch.js';
 import type { GathererStore } from '../../../storage/gatherer/store.js';
-import type { SeenFilter } from '../../../storage/seen/index.js';
+import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';
 import type { ActionDirectory } from '../../crawler/actions/action-directory.js';
 import type { ChainName, Processor } from '../../crawler/chains.js';
 import { deletedEvent } from '../../crawler/completions.js';
 import { type ControllerOptions, CrawlController } from '../../crawler/controller.js';
 import type { DocumentEvent } from '../../crawler/events.js';
-import type { Enumerations } from '../../crawler/frontier/contract.js';
+import type { Candidate, CrawlFrontier, Enumerations } from '../../crawler/frontier/contract.js';
 import { Frontier } from '../../crawler/frontier/frontier.js';
+import { PartitionedFrontier } from '../../crawler/frontier/partitioned-frontier.js';
 import { type ReportOptions, writeEndReports } from '../../crawler/logs/reports.js';
 import { chainSteps } from '../../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
@@ -45,6 +47,7 @@ import { type CrawlRecords, dumpPending, followProgress, openCrawlRecords } from
 import type { RunNodes, RunState } from './run-state.js';
 import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './seeds.js';
 import { openSeen, warnOfEmptyFilter } from './seen.js';
+import type { SharedRun } from './shared-run.js';
 
 /** The stores, services and settings of a run. */
 export interface CrawlJobOptions {
@@ -71,6 +74,8 @@ export interface CrawlJobOptions {
   readonly openBrowser?: OpenBrowser | undefined;
   readonly log?: Logger | undefined;
   readonly onDocument: (event: DocumentEvent) => void;
+  /** Of a run that several processes share. */
+  readonly shared?: SharedRun | undefined;
 }
 
 /** The open resources of a run while it crawls. */
@@ -166,19 +171,33 @@ export async function openCrawlJob(
   const network = new RunNetwork(options, nodes);
   const { userAgent, servers, bandwidth } = network;
   await keepHolds({ store, order, servers, now: options.now }, resources);
-  const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
-  const figures = { store, directory, order, ordered, resumed, servers, bandwidth };
+  const { shared } = options;
+  const seen = resources.adopt(
+    shared === undefined ? await openSeen(options, resumed) : await openSeenFilter({ kind: 'memory-set' }),
+    (filter) => filter.close(),
+  );
+  const figures = {
+    store,
+    directory,
+    order,
+    ordered,
+    resumed,
+    servers,
+    bandwidth,
+    isShared: shared !== undefined,
+  };
   const records = await openCrawlRecords(figures, resources);
   const opening = { options, nodes, state, resumed, directory, network, records, resources };
-  if (resumed && seen.count === 0) warnOfEmptyFilter(order.seen, records.statistics);
+  if (resumed && shared === undefined && seen.count === 0) warnOfEmptyFilter(order.seen, records.statistics);
   const archive = await openArchive(order, config, userAgent, directory, resources);
   network.side = archive.files && new SideCaptures(archive.files);
   const loader = await openBrowser(options, userAgent, resources);
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, directory, resources);
   const enumerations = enumerationsOf(nodes, scopeRules(order, nodes));
-  const frontier = await openFrontier(opening, seen, enumerations);
-  const scoped = await openScope(opening, frontier);
+  const limits: { roots?: readonly RootLimits[] } = {};
+  const frontier = await openAnyFrontier(opening, seen, enumerations, limits);
+  const scoped = await openScope(opening, frontier, limits);
   const { roots, scope, added } = scoped;
   const actions = openActions({
     ...{
@@ -245,7 +264,8 @@ export async function openCrawlJob(
     lastCheckpoint: () => checkpoints.newest,
   });
   if (records.logs !== undefined) followProgress(records.logs, controller, resources);
-  scheduleCheckpoints(order.checkpointMinutes, controller, resources);
+  // A shared crawl has none yet.
+  scheduleCheckpoints(shared === undefined ? order.checkpointMinutes : 0, controller, resources);
   const reports = {
     statistics: records.statistics,
     get seeds() {
@@ -257,6 +277,50 @@ export async function openCrawlJob(
     ...{ reports, indexes: archive.indexes, actions, records },
     resources: resources.move(),
   });
+}
+
+/** The frontier of a run, or the part of a shared one that this process has. */
+async function openAnyFrontier(
+  opening: Opening,
+  seen: SeenFilter,
+  enumerations: Enumerations,
+  limits: { readonly roots?: readonly RootLimits[] },
+): Promise<CrawlFrontier<GathererBatch>> {
+  const { options, network, resources } = opening;
+  const { shared, store, order } = options;
+  if (shared === undefined) return openFrontier(opening, seen, enumerations);
+  const { keeper, owner, partitions, clock, leaseMs } = shared;
+  const frontier = await PartitionedFrontier.open({
+    ...{ store, keeper, owner, partitions, clock, enumerations },
+    balanceMs: leaseMs / 5,
+    prepare: (uri) => network.preparer.prepare(uri),
+    holdQueues: order.holdQueues,
+    targetReadyBacklog: order.targetReadyBacklog,
+    snoozeDeactivateMs: order.snoozeDeactivateMs,
+    restMs: longestDelay(order, opening.nodes),
+    totalWait: (now) => network.bandwidth.wait(now),
+    admitFor: (candidate) => admitBy(limits.roots?.[candidate.root], candidate),
+  });
+  resources.adopt(frontier, (opened) => opened.leave());
+  return frontier;
+}
+
+/** The longest pause between two requests to a server, milliseconds. */
+function longestDelay({ settings }: CrawlOrderConfig, { roots }: RunNodes): number {
+  const own = settings.delayFactor > 0 ? settings.maxDelayMs : settings.minDelayMs;
+  return Math.max(own, ...roots.map(({ delay }) => Math.round(delay * 1000)));
+}
+
+/** What counts a URI that another process has found against the limits of its RootNode. */
+function admitBy(limits: RootLimits | undefined, { url, depth }: Candidate): (() => boolean) | undefined {
+  if (limits === undefined) return undefined;
+  const parsed = new URL(url);
+  return () => {
+    const refusal =
+      depth === 0 ? undefined : (limits.refusal(parsed, depth, true) ?? limits.hostRefusal(parsed, depth));
+    if (refusal === undefined) limits.countUrl(parsed);
+    return refusal === undefined;
+  };
 }
 
 async function openFrontier(
@@ -287,11 +351,18 @@ async function openFrontier(
 }
 
 /** Opens what decides which URIs belong to the run, and schedules the seeds of a new one. */
-async function openScope(opening: Opening, frontier: Frontier) {
+async function openScope(
+  opening: Opening,
+  frontier: CrawlFrontier<GathererBatch>,
+  limits: { roots?: readonly RootLimits[] },
+) {
   const { options, nodes, state, resumed, directory, network, resources } = opening;
   const { store, order, config, ordered } = options;
   const { addresses } = network;
-  const roots = await openRootLimits(options, nodes, addresses, resumed);
+  const { shared } = options;
+  // The processes of a shared run count each for itself.
+  const roots = await openRootLimits(options, nodes, addresses, resumed && shared === undefined);
+  limits.roots = roots;
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
   const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
@@ -333,7 +404,9 @@ function controllerOptions(
     limits: { ...order, endOnLowDisk: options.endOnLowDisk ?? false },
     pauseAtStart: order.pauseAtStart,
     pauseAtFinish: order.pauseAtFinish,
-    onFinish: ({ entry }, batch) => roots[entry.uri.root]?.store(entry.uri.root, batch),
+    ...(options.shared === undefined
+      ? { onFinish: ({ entry }, batch) => roots[entry.uri.root]?.store(entry.uri.root, batch) }
+      : {}),
     record: (event, batch) => events.put(event, batch),
     onDocument: async (event) => {
       options.onDocument(redactEvent(event));

@@ -14,6 +14,7 @@ import { JOURNAL_FILE, JournalWriter } from '../../crawler/journal/journal-write
 import { CrawlLogs } from '../../crawler/logs/crawl-logs.js';
 import { CrawlStatistics } from '../../crawler/logs/statistics.js';
 import {
+  noSizes,
   recoverEvents,
   StoredEvents,
   type StoredEventsOptions,
@@ -34,6 +35,8 @@ export interface CrawlRecordsOptions {
   readonly ordered: boolean;
   /** Whether the run continues an interrupted one, and its figures. */
   readonly resumed: boolean;
+  /** Whether other processes have a part of the run: then the store has no events, and a kill loses lines of the logs. */
+  readonly isShared?: boolean;
   readonly servers: ServerCache;
   readonly bandwidth: TotalBandwidth;
 }
@@ -60,7 +63,7 @@ export async function openCrawlRecords(
   const statistics = await restoreFigures(options);
   const stored: StoredEventsOptions = {
     store,
-    isStored: ordered || order.logs,
+    isStored: (ordered || order.logs) && options.isShared !== true,
     count: (event) => {
       // A pending URI that is only written to the log.
       if (event.status === FETCH_STATUS.untried) return;
@@ -71,7 +74,10 @@ export async function openCrawlRecords(
     onFailure: (error) => announce(`the lines of the logs stay in the store: ${messageOf(error)}`),
   };
   const logDirectory = order.logs ? join(directory, 'logs') : undefined;
-  const sizes = await recoverEvents(resumed ? stored : { ...stored, count: () => undefined }, logDirectory);
+  const sizes =
+    options.isShared === true
+      ? noSizes()
+      : await recoverEvents(resumed ? stored : { ...stored, count: () => undefined }, logDirectory);
   const logs =
     logDirectory === undefined
       ? undefined
@@ -97,18 +103,13 @@ export function followProgress(logs: CrawlLogs, controller: CrawlController, res
 }
 
 /** CRAWL-17.3.1: a restored checkpoint and an interrupted run continue with their servers and statistics. */
-async function restoreFigures({
-  store,
-  directory,
-  resumed,
-  servers,
-  bandwidth,
-}: CrawlRecordsOptions): Promise<CrawlStatistics> {
+async function restoreFigures(options: CrawlRecordsOptions): Promise<CrawlStatistics> {
+  const { store, directory, resumed, servers, bandwidth } = options;
   const sources = [
     () => takeComponents(directory),
     // The newer ones: they count every event that is no longer in the store.
     async (): Promise<ComponentState | undefined> => {
-      const saved = resumed ? await savedFigures(store) : undefined;
+      const saved = resumed && options.isShared !== true ? await savedFigures(store) : undefined;
       return saved === undefined ? undefined : componentStateSchema.parse(saved);
     },
   ];

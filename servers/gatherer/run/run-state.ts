@@ -153,7 +153,7 @@ export class RunState {
   async markDone(now: UnixSeconds): Promise<void> {
     const duration = Math.min(MONTH, Math.max(0, now - (await this.begin(now))));
     const batch = this.#store.batch().putMeta('run.state', 'done').putMeta(DURATION, duration);
-    await batch.deleteMeta('run.nodes').commit({ sync: true });
+    await batch.deleteMeta('run.nodes').deleteMeta('run.partitions').commit({ sync: true });
   }
 }
 

@@ -2,16 +2,16 @@
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { ConfigError, throwConfigErrors } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { type GathererStore, NETWORK } from '../../../storage/index.js';
+import { type GathererBatch, type GathererStore, NETWORK } from '../../../storage/index.js';
 import { decideSequence } from '../../crawler/decide/build-rules.js';
 import type { DecideSequence } from '../../crawler/decide/decision.js';
 import {
   type Candidate,
+  type CrawlFrontier,
   DIRECTIVE,
   type Enumerations,
   ONE_ENUMERATION,
 } from '../../crawler/frontier/contract.js';
-import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import { FilterFiles, NO_FILTER } from '../configuration/filters.js';
@@ -66,7 +66,7 @@ export async function scheduleSeeds(
   { store, order, config, now }: SeedOptions,
   nodes: RunNodes,
   state: RunState,
-  frontier: Frontier,
+  frontier: CrawlFrontier<GathererBatch>,
   roots: readonly RootLimits[],
   minTimeToLive: MinTimeToLive,
   reach?: NetworkReach,

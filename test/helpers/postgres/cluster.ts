@@ -120,13 +120,17 @@ export class TestPostgres implements AsyncDisposable {
     return cluster;
   }
 
-  /** Adds a standby of a server, whose transactions wait for it from now on. */
-  async addStandby(primary: TestServer): Promise<TestServer> {
+  /**
+   * Adds a standby of a server, whose transactions wait for it from now on.
+   *
+   * @param port default: any that is free
+   */
+  async addStandby(primary: TestServer, port?: number): Promise<TestServer> {
     const name = `server${++this.#count}`;
     const data = join(this.#root, name);
     const source = `host=127.0.0.1 port=${primary.port} user=harvest application_name=${name}`;
     run('pg_basebackup', ['-d', source, '-D', data, '-R', '-X', 'stream', '--no-sync', '-c', 'fast']);
-    const server = new TestServer(data, await freePort(), { listen_addresses: '127.0.0.1' });
+    const server = new TestServer(data, port ?? (await freePort()), primary.settings);
     this.servers.push(server);
     await server.start();
     await writeFile(
