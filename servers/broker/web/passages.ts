@@ -19,17 +19,27 @@ const TIME_MS = 400;
 /** The cost of a part of an object's text, in milliseconds of processor time. */
 const PART_COST_MS = 0.5;
 
-/** Reads an object by the URL of its `125`; undefined if it is not stored here. */
-type OpenObject = (objectUrl: string) => Promise<Uint8Array | StoredParts | undefined>;
+/** Objects that are read together. */
+const READ_TOGETHER = 5;
+
+/** Opens an object by the URL of its `125`; undefined if it is not stored here. */
+type OpenObject = (objectUrl: string) => Promise<StoredParts | Uint8Array | undefined>;
+
+/** Reads objects in one call, as {@link OpenObject} does; `large` for one that must be opened. */
+type ReadObjects = (objectUrls: readonly string[]) => Promise<readonly (Uint8Array | 'large' | undefined)[]>;
 
 /** Reads objects whose URLs begin with the first `length` characters of a URL, see {@link RepeatedLines}. */
 type OpenBeside = (url: string, length: number) => Promise<readonly Uint8Array[]>;
+
+/** A hit whose object has a URL of its own. */
+type StoredHit = ShownHit & { readonly objectUrl: string };
 
 /** Where passages are found. */
 export interface PassageSource {
   /** The clock of the limit of time. Default: that of this process. */
   readonly clock?: Clock | undefined;
   readonly openObject: OpenObject;
+  readonly readObjects: ReadObjects;
   readonly openBeside: OpenBeside;
 }
 
@@ -41,7 +51,7 @@ export interface PassageSource {
 export async function passagesOf(
   hits: readonly ShownHit[],
   terms: TermFinder,
-  { openObject, openBeside, clock = monotonicClock }: PassageSource,
+  { openObject, readObjects, openBeside, clock = monotonicClock }: PassageSource,
   signal: AbortSignal,
   turns?: Pick<PageTurns, 'take'>,
 ): Promise<ReadonlyMap<ShownHit, Passages>> {
@@ -56,17 +66,22 @@ export async function passagesOf(
     }
     return others;
   });
-  for (const hit of hits) {
-    if (hit.objectUrl === undefined) continue;
-    if (signal.aborted || clock.now() > end) break;
-    const stored = await openObject(hit.objectUrl);
-    if (stored === undefined) continue;
-    await pause();
-    const groups = await linesOf(stored);
-    const hasDescription = hit.description !== undefined && hit.description.trim() !== '';
-    const text = { groups, isWhole: true, hasDescription };
-    const best = await passagesOfText(text, terms, () => repeated.of(hit.url), pause);
-    if (best !== undefined) found.set(hit, best);
+  const isOver = () => signal.aborted || clock.now() > end;
+  const stored = hits.filter((hit): hit is StoredHit => hit.objectUrl !== undefined);
+  for (let from = 0; from < stored.length && !isOver(); from += READ_TOGETHER) {
+    const some = stored.slice(from, from + READ_TOGETHER);
+    const objects = await readObjects(some.map(({ objectUrl }) => objectUrl));
+    for (const [i, hit] of some.entries()) {
+      if (isOver()) break;
+      const object = objects[i] === 'large' ? await openObject(hit.objectUrl) : objects[i];
+      if (object === undefined) continue;
+      await pause();
+      const groups = await linesOf(object);
+      const hasDescription = hit.description !== undefined && hit.description.trim() !== '';
+      const text = { groups, isWhole: true, hasDescription };
+      const best = await passagesOfText(text, terms, () => repeated.of(hit.url), pause);
+      if (best !== undefined) found.set(hit, best);
+    }
   }
   return found;
 }

@@ -172,6 +172,7 @@ export class BrokerPages {
       counter: this.#counter,
       summaryPath: (url) => this.#summaryPath(url),
       openObject: (url) => this.openObject(this.#oidOfUrl(url)),
+      readObjects: (urls) => this.#readObjects(urls.map((url) => this.#oidOfUrl(url))),
       openBeside: (url, length) => this.#openBeside(url, length),
     });
   }
@@ -255,6 +256,19 @@ export class BrokerPages {
     if (large !== undefined) return large;
     const [bytes] = await store.objects([oid]);
     return bytes;
+  }
+
+  /** The bytes of objects; an object that is stored in parts is `large`. */
+  async #readObjects(
+    oids: readonly (number | undefined)[],
+  ): Promise<readonly (Uint8Array | 'large' | undefined)[]> {
+    const known = oids.filter((oid) => oid !== undefined);
+    const objects = await this.context.broker.store.objects(known, async () => new Uint8Array(0));
+    const found = new Map(known.map((oid, i) => [oid, objects[i]]));
+    return oids.map((oid) => {
+      const bytes = oid === undefined ? undefined : found.get(oid);
+      return bytes?.length === 0 ? 'large' : bytes;
+    });
   }
 
   /** Objects that are stored beside a URL, see `BrokerStore.beside`; none that is stored in parts. */

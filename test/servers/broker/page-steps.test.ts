@@ -108,16 +108,26 @@ t.test('passages are looked for in each part of each object in a turn', async (t
   };
   const terms = TermFinder.of(['needle'], DEFAULT_FORM);
   if (terms === undefined) throw new Error('a word is a term');
+  const opened: string[] = [];
+  let reads = 0;
+  const object = (url: string) =>
+    Buffer.from(soif(url, { Title: 'hay', Body: `${'hay '.repeat(2000)}needle`, Keywords: 'hay' }));
   const source = {
-    openObject: (url: string) =>
-      Promise.resolve(
-        Buffer.from(soif(url, { Title: 'hay', Body: `${'hay '.repeat(2000)}needle`, Keywords: 'hay' })),
-      ),
+    openObject: (url: string) => {
+      opened.push(url);
+      return Promise.resolve(object(url));
+    },
+    readObjects: (urls: readonly string[]) => {
+      reads += 1;
+      return Promise.resolve(urls.map((url) => (url.endsWith('/7') ? ('large' as const) : object(url))));
+    },
     openBeside: () => Promise.resolve([]),
   };
   const found = await passagesOf(hits, terms, source, new AbortController().signal, { take });
   t.equal(found.size, hits.length);
   t.ok(turns >= 3 * hits.length, `${turns} turns`);
+  t.ok(reads <= hits.length / 4, `${reads} reads`);
+  t.same(opened, ['http://h.example/7'], 'a large object is opened by itself');
 });
 
 t.test('a digest of known objects adds nothing up, and a leaf is read in small pages', async (t) => {
