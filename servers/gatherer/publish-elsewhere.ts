@@ -1,9 +1,10 @@
 // Publishes for servers on other machines what is published on this one.
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
-import { isBucketUrl, openBlobs } from '../../storage/blobs/place.js';
+import { openBlobs } from '../../storage/blobs/place.js';
 import { currentGeneration } from '../../storage/generations/directory.js';
 import { type PublishedFiles, publishFiles } from '../../storage/publishing/publish-files.js';
+import { publishPlaceOf } from './configuration/publish-place.js';
 import type { Gatherer } from './gatherer.js';
 
 /** What was published at another place. */
@@ -34,9 +35,8 @@ export async function publishElsewhere(
   { config, options: { directory } }: Gatherer,
   options: PublishElsewhereOptions = {},
 ): Promise<PublishedElsewhere | undefined> {
-  const { publish } = config;
-  if (publish === undefined) return undefined;
-  const place = isBucketUrl(publish) ? publish : resolve(config.topDirectory, publish);
+  const place = publishPlaceOf(config);
+  if (place === undefined) return undefined;
   try {
     await using store = await openBlobs(place);
     const published: { -readonly [K in keyof PublishedElsewhere]: PublishedElsewhere[K] } = {

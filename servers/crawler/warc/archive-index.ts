@@ -217,14 +217,21 @@ async function writeLines(path: string, lines: readonly string[]): Promise<void>
 export class ArchiveIndex implements AsyncDisposable {
   readonly #directory: string;
   readonly #onProblem: (sentence: string) => void;
+  readonly #onIndexed: (name: string) => void;
   readonly #stop = new AbortController();
   #last: Promise<void> = Promise.resolve();
 
   /**
    * @param onProblem called if an index cannot be written or lacks damaged records; the next crawl in this
    *   directory tries again
+   * @param onIndexed called with the name of each index that is written
    */
-  constructor(directory: string, onProblem: (sentence: string) => void) {
+  constructor(
+    directory: string,
+    onProblem: (sentence: string) => void,
+    onIndexed: (name: string) => void = () => undefined,
+  ) {
+    this.#onIndexed = onIndexed;
     this.#directory = directory;
     this.#onProblem = onProblem;
   }
@@ -244,6 +251,7 @@ export class ArchiveIndex implements AsyncDisposable {
       if (signal.aborted) return;
       try {
         const damage = await writeIndex(path, signal);
+        this.#onIndexed(`${name}.cdxj`);
         if (damage.length > 0) this.#onProblem(damageSentence(path, damage));
       } catch (error) {
         if (!signal.aborted) this.#onProblem(`${path}.cdxj cannot be written: ${messageOf(error)}`);

@@ -22,7 +22,6 @@ import { assembleChains } from '../../crawler/processors/assemble-chains.js';
 import type { ProcessorParts } from '../../crawler/processors/parts.js';
 import { redactEvent } from '../../crawler/redaction.js';
 import type { EndReason } from '../../crawler/states.js';
-import type { ArchiveIndex } from '../../crawler/warc/archive-index.js';
 import { SideCaptures } from '../../crawler/warc/captures.js';
 import type { EssencePool } from '../../essence/pool/pool.js';
 import type { Logger } from '../../host/logger.js';
@@ -34,7 +33,7 @@ import { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import { RootNodeScope } from '../scope/root-node-scope.js';
 import { openActions } from './actions.js';
-import { keepWireFor, openArchive } from './archive.js';
+import { keepWireFor, openArchive, type RunArchive } from './archive.js';
 import { fetchLimits, gathererProcessors, loadProcessors, openMapper } from './chains.js';
 import { keepComponents, openCheckpoints, scheduleCheckpoints } from './checkpoints.js';
 import type { CommitGate } from './commit-gate.js';
@@ -81,7 +80,7 @@ export interface CrawlJobOptions {
 /** The open resources of a run while it crawls. */
 interface JobParts {
   readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>;
-  readonly indexes: ArchiveIndex | undefined;
+  readonly archive: Pick<RunArchive, 'indexes' | 'copies'>;
   readonly actions: ActionDirectory | undefined;
   readonly records: CrawlRecords;
   readonly resources: CloseStack;
@@ -109,8 +108,11 @@ export class CrawlJob implements AsyncDisposable {
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const { indexes, actions, records, reports } = this.#parts;
-    const onAbort = (): void => indexes?.stop();
+    const { archive, actions, records, reports } = this.#parts;
+    const onAbort = (): void => {
+      archive.indexes?.stop();
+      archive.copies?.stop();
+    };
     signal.addEventListener('abort', onAbort, { once: true });
     const ended = new AbortController();
     const acting = actions?.run(AbortSignal.any([signal, ended.signal]));
@@ -274,7 +276,7 @@ export async function openCrawlJob(
   };
   const console = await openConsole(options, controller, directory, resources);
   return new CrawlJob(options, controller, roots, console?.url, {
-    ...{ reports, indexes: archive.indexes, actions, records },
+    ...{ reports, archive, actions, records },
     resources: resources.move(),
   });
 }

@@ -1,5 +1,5 @@
 // What a crawl leaves in its WARC files: every request and response as it went over the wire (WARC 1.1, 6).
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -99,6 +99,33 @@ t.test('WARC 1.1, 6.2 to 6.6: documents, redirects, failures, robots.txt, addres
     records.find(({ type, url }) => type === 'metadata' && url === `${base}/moved`)?.text,
     `via: ${base}/\r\nhopsFromSeed: L\r\n`,
   );
+});
+
+t.test('G-188 finished files and their indexes are sent to the place of Publish', async (t) => {
+  const web = await site(t);
+  const root = t.testdir();
+  const directory = join(root, 'warc');
+  const place = join(root, 'place');
+  const crawl = () =>
+    crawlOrdered(
+      join(root, 'g'),
+      `http://127.0.0.1:${web.port}/`,
+      { warc: { directory, maxFileBytes: 2000 } },
+      [`Publish: ${place}`],
+    );
+  const sent = () => readdirSync(join(place, 'archive')).sort();
+  await crawl();
+  t.ok(readdirSync(directory).length > 2);
+  t.same(sent(), readdirSync(directory).sort());
+  for (const name of sent())
+    t.same(readFileSync(join(place, 'archive', name)), readFileSync(join(directory, name)), name);
+  // As after a kill before they were sent.
+  const [first = '', second = ''] = sent();
+  rmSync(join(place, 'archive', first));
+  writeFileSync(join(place, 'archive', second), 'a part');
+  await crawl();
+  t.same(sent(), readdirSync(directory).sort(), 'the next crawl sends what is missing');
+  t.same(readFileSync(join(place, 'archive', second)), readFileSync(join(directory, second)));
 });
 
 t.test('CDXJ: each file has an index, by which captures are found', async (t) => {

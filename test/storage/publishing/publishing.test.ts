@@ -8,6 +8,7 @@ import { testBlobs } from '../../../storage/blobs/conformance.js';
 import { digestOf } from '../../../storage/blobs/sources.js';
 import { collectOld } from '../../../storage/publishing/collect-old.js';
 import { fetchTree } from '../../../storage/publishing/fetch-tree.js';
+import { FileCopies } from '../../../storage/publishing/file-copies.js';
 import {
   decodeManifest,
   encodeManifest,
@@ -512,6 +513,45 @@ t.test('a tree is brought back as it was', async (t) => {
     message: 'memory/none: there is nothing',
   });
   await t.rejects(fetchTree(tree, target), { code: 'EEXIST' }, 'nothing is overwritten');
+});
+
+t.test('finished files while their place is down', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const store = new MemoryBlobs();
+  const problems: string[] = [];
+  const copies = new FileCopies({
+    open: async () => ({ store, area: 'archive' }),
+    directory,
+    isFinished: (name) => name.endsWith('.warc'),
+    onProblem: (sentence) => problems.push(sentence),
+  });
+  const finish = async (name: string) => {
+    await writeFile(join(directory, name), name);
+    copies.add(name);
+  };
+  const sent = async () => {
+    const keys: string[] = [];
+    for await (const page of store.list('archive/')) keys.push(...page.map(({ key }) => key));
+    return keys;
+  };
+  let tried = 0;
+  store.fault = ({ method }) => {
+    if (method !== 'list') tried++;
+    return { error: new StorageError('memory does not answer') };
+  };
+  for (const name of ['a.warc', 'b.warc', 'c.warc', 'd.warc']) await finish(name);
+  await copies.settled();
+  t.equal(tried, 1, 'not each file waits for it');
+  t.match(problems, [/a\.warc cannot be sent to the place of Publish: memory does not answer/, /d\.warc/]);
+  store.fault = () => undefined;
+  await writeFile(join(directory, 'open.part'), 'x');
+  await finish('e.warc');
+  await copies[Symbol.asyncDispose]();
+  t.same(
+    await sent(),
+    ['a', 'b', 'c', 'd', 'e'].map((name) => `archive/${name}.warc`),
+    'all are sent later',
+  );
 });
 
 function same(a: Content | undefined, b: Content | undefined): boolean {
