@@ -5,6 +5,7 @@ import '../servers/broker/collect/shared-turns.test.js';
 import '../servers/broker/collect/lagging-gatherers.test.js';
 import '../servers/broker/collect/collection.test.js';
 import '../servers/broker/web/admin.test.js';
+import '../servers/broker/web/large-reply.test.js';
 import '../servers/broker/web/links.test.js';
 import '../servers/broker/web/forgiving.test.js';
 import '../servers/broker/web/spellings.test.js';

@@ -17,6 +17,7 @@ import { ForgivingReader, forgivenText, readWithoutForms, renderForgiven } from 
 import { isEmptyForm, type QueryForm, readForm, subjectOf, withOwnFlags, writeForm } from './form.js';
 import { renderGathering } from './gathering.js';
 import { highlighter } from './highlight.js';
+import { holdList, type ListMemory } from './large-reply.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
 import { listedBy, type Paging, pagingOf, selectPage } from './paging.js';
@@ -35,6 +36,8 @@ export interface ResultReply {
   readonly status: number;
   readonly type: string;
   readonly body: string;
+  /** That of a long list; whoever sends the body disposes of it. */
+  readonly memory?: ListMemory | undefined;
 }
 
 /** Context of {@link Results}. */
@@ -56,6 +59,8 @@ interface PageQuery {
   readonly paging: Paging;
   /** The message line for the broker. */
   readonly message: string;
+  /** Ends the reply of a client that does not read it. */
+  readonly cut: () => void;
   readonly visitor: Visitor;
   readonly turns: PageTurns;
 }
@@ -104,8 +109,16 @@ export class Results implements AsyncDisposable {
     await this.#linkedFrom?.[Symbol.asyncDispose]();
   }
 
-  /** @param address the browser's address */
-  async reply(fields: URLSearchParams, address: string, signal: AbortSignal): Promise<ResultReply> {
+  /**
+   * @param address the browser's address
+   * @param cut ends the reply of a client that does not read it
+   */
+  async reply(
+    fields: URLSearchParams,
+    address: string,
+    signal: AbortSignal,
+    cut: () => void = () => undefined,
+  ): Promise<ResultReply> {
     const { files, log } = this.#context;
     const filled = readForm(fields);
     const config = await files.query(filled.config);
@@ -114,7 +127,7 @@ export class Results implements AsyncDisposable {
     const visitor = { client: addressGroup(address), signal };
     const paging = pagingOf(form, target.maxResults, hasPager(config));
     const turns = new PageTurns(address, signal);
-    const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor, turns };
+    const pageQuery: PageQuery = { form, config, target, paging, message: '', cut, visitor, turns };
     const read = isEmptyForm(form) ? undefined : readTyped(form);
     if (read === undefined) return this.#renderNothingAsked(pageQuery);
     if (read.kind === 'fault')
@@ -139,7 +152,7 @@ export class Results implements AsyncDisposable {
           : readWithoutForms(read.query);
       const answer = await askForPage(context, read.query, reading, signal);
       const sent = { ...pageQuery, message: answer.message };
-      if (!('kind' in answer)) return await this.#renderResults(sent, read, answer);
+      if (!('kind' in answer)) return await this.#renderWithin(sent, read, answer);
       if (answer.kind === 'unreadable') return this.#renderFailure(400, pageQuery, refusal(answer.text));
       const status = /busy|cannot answer now/i.test(answer.text) ? 503 : 400;
       const notice = renderNotice('error', 'The broker refused the query:', answer.text);
@@ -216,6 +229,19 @@ export class Results implements AsyncDisposable {
       await former?.[Symbol.asyncDispose]();
     }
     return this.#linkedFrom;
+  }
+
+  /** Renders results within the memory for replies. */
+  async #renderWithin(pageQuery: PageQuery, typed: TypedQuery, answer: Answer): Promise<ResultReply> {
+    const { paging, visitor, cut } = pageQuery;
+    const objects = Math.min(paging.pageObjects, answer.results.hits.length);
+    const memory = await holdList(objects, this.#context.broker.queries.memory, visitor, cut);
+    try {
+      return { ...(await this.#renderResults(pageQuery, typed, answer)), memory };
+    } catch (error) {
+      memory?.[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async #renderResults(pageQuery: PageQuery, typed: TypedQuery, answer: Answer): Promise<ResultReply> {

@@ -21,6 +21,7 @@ import { DEFAULT_FORM, isEmptyForm, readForm } from './form.js';
 import { type Gathering, gatheringText } from './gathering.js';
 import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
+import { sendList } from './large-reply.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
 import { sendObject, shownObject } from './object-reply.js';
@@ -48,8 +49,11 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
     pages.send(reply, await page);
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const fields = requestFields(request);
-    const { status, type, body } = await pages.results.reply(fields, request.ip, disconnectSignal(reply));
-    return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
+    const cut = () => void reply.raw.destroy();
+    const answered = await pages.results.reply(fields, request.ip, disconnectSignal(reply), cut);
+    const { status, type, body, memory } = answered;
+    reply.code(status).type(type).header('x-robots-tag', 'noindex');
+    return memory === undefined ? reply.send(body) : sendList(reply, body, memory);
   };
   /**
    * Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs.

@@ -127,6 +127,15 @@ t.test(
     t.equal(await hold('192.0.2.2'), 0, 'not another address');
     for (let i = 0; i < 20; i++) brake.noteAbandoned('127.0.0.1');
     t.equal(await hold('127.0.0.1'), 0, 'a proxy has clients of its own');
+    brake.noteMessage('192.0.2.9');
+    brake.noteMessage('192.0.2.1');
+    const stop = new AbortController();
+    const sessions = Array.from({ length: 10 }, () =>
+      brake.beforeSession('192.0.2.1', stop.signal).catch(() => 'stopped'),
+    );
+    t.equal(brake.held, 4, 'some of its sessions wait');
+    stop.abort();
+    t.same(new Set(await Promise.all(sessions)), new Set(['stopped', false]), 'the others may not begin');
     clock.advance(60_000);
     t.equal(await hold('192.0.2.1'), 0, 'it is forgotten');
   },
