@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import { tcpServer } from '../../helpers/tcp-server.js';
 
 /** What a connection got: the head of the final response, and the body without its framing. */
-export interface Sent {
+interface Sent {
   readonly path: string;
   readonly head: string;
   readonly body: Buffer;
