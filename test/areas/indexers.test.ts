@@ -6,5 +6,6 @@ import '../storage/indexers/occurrences.test.js';
 import '../storage/indexers/link-texts.test.js';
 import '../storage/indexers/near-words.test.js';
 import '../storage/indexers/opensearch.test.js';
+import '../storage/indexers/opensearch-terms.test.js';
 import '../storage/indexers/text-and-terms.test.js';
 import '../storage/indexers/word-list.test.js';

@@ -1,7 +1,9 @@
 // The words of an index in OpenSearch: which there are, and how many objects have each. It has no request for words; those of
 // the index that a query stands for are in what it says of the query.
+
 import { z } from 'zod';
 import { COLUMN_WEIGHTS } from '../columns/columns.js';
+import { IndexCache } from '../embedded/index/index-cache.js';
 import type { IndexTotals } from '../embedded/ranking/relevance-statements.js';
 import type { ClusterClient } from './client.js';
 import { ALL, LINKS, NAME, OWN_FIELDS } from './documents.js';
@@ -58,6 +60,9 @@ interface NamedObject {
   readonly names: readonly string[];
 }
 
+/** Bytes of the words, and of the searches, that are kept until the index changes. */
+const CACHE_BYTES = 8 << 20;
+
 /** Columns with fields of their own, whose words are not those of the text. */
 const TOTAL_FIELDS: readonly string[] = [...OWN_FIELDS];
 
@@ -70,11 +75,21 @@ function hasWord(word: string): IndexQuery {
 export class IndexTerms {
   readonly #client: ClusterClient;
   readonly #alias: string;
+  readonly #version: { readonly epoch: number };
+  // A page asks for the same words in each of its queries.
+  readonly #expansions: IndexCache<readonly string[]>;
+  readonly #searches: IndexCache<readonly NamedObject[]>;
 
-  /** @param alias the name of the index */
-  constructor(client: ClusterClient, alias: string) {
+  /**
+   * @param alias the name of the index
+   * @param version its epoch changes with the index
+   */
+  constructor(client: ClusterClient, alias: string, version: { readonly epoch: number }) {
     this.#client = client;
     this.#alias = alias;
+    this.#version = version;
+    this.#expansions = new IndexCache(version, CACHE_BYTES, (words) => 64 * words.length);
+    this.#searches = new IndexCache(version, CACHE_BYTES, (objects) => 128 * objects.length);
   }
 
   /**
@@ -164,12 +179,18 @@ export class IndexTerms {
 
   /** The objects that match, those with the highest scores first, and the named parts of the query that each satisfies. */
   async search(query: IndexQuery, size: number, signal?: AbortSignal): Promise<readonly NamedObject[]> {
+    const { epoch } = this.#version;
+    const key = `${size} ${JSON.stringify(query)}`;
+    const known = this.#searches.get(key);
+    if (known !== undefined) return known;
     const sort = [{ _score: 'desc' }, { oid: 'asc' }];
     const body = { size, query, sort, _source: false, track_total_hits: false };
     const reply = await this.#ask('/_search?allow_partial_search_results=false', body, signal);
     if (reply === undefined) return [];
     const { hits } = this.#client.read(matched, reply).hits;
-    return hits.map(({ _id, matched_queries }) => ({ oid: Number(_id), names: matched_queries }));
+    const found = hits.map(({ _id, matched_queries }) => ({ oid: Number(_id), names: matched_queries }));
+    this.#searches.set(key, found, epoch);
+    return found;
   }
 
   /** The number of objects, and the words of each column of an object, on average. */
@@ -214,6 +235,10 @@ export class IndexTerms {
   }
 
   async #expand(field: string, query: IndexQuery, signal?: AbortSignal): Promise<string[]> {
+    const { epoch } = this.#version;
+    const key = JSON.stringify(query);
+    const known = this.#expansions.get(key);
+    if (known !== undefined) return [...known];
     const reply = await this.#ask('/_validate/query?rewrite=true&all_shards=true', { query }, signal);
     if (reply === undefined) return [];
     const { explanations } = this.#client.read(explained, reply);
@@ -224,6 +249,7 @@ export class IndexTerms {
       for (const part of explanation.split(/[ ()]+/))
         if (part.startsWith(start) && /^[\p{L}\p{M}\p{N}_=]+(?:\^|$)/u.test(part.slice(start.length)))
           found.add(part.slice(start.length).replace(/\^.*/, ''));
+    this.#expansions.set(key, [...found], epoch);
     return [...found];
   }
 

@@ -36,7 +36,7 @@ export class IndexWords {
     readonly closing: AbortSignal,
   ) {
     this.#objects = objects;
-    this.terms = new IndexTerms(client, alias);
+    this.terms = new IndexTerms(client, alias, version);
     this.forms = new FormFinder(formSources(this.terms, objects), version);
   }
 
