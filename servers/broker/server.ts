@@ -21,9 +21,9 @@ import {
   type HostOptions,
   type LastWords,
   type PeerLimits,
-  RefusalBrake,
   TcpHost,
 } from '../host/index.js';
+import { RefusalBrake } from '../host/refusal-brake.js';
 import { administer } from './admin-commands.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk/object-list.js';

@@ -18,7 +18,7 @@ export {
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export type { FairShareOptions } from './fair-share.js';
-export { FairShare, isProxyAddress, type SessionShare } from './fair-share.js';
+export { FairShare, type SessionShare } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
 export type { LineFileOptions } from './line-writer.js';
 export { type Listen, Listener, type ListenerOptions, type ListenRequest, listenTcp } from './listener.js';
@@ -41,7 +41,6 @@ export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, syste
 export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
 export type { ProgramOptions } from './program-options.js';
-export { RefusalBrake } from './refusal-brake.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
 export type { SendLimits } from './send-watch.js';
 export { acceptedBytes, SendWatch } from './send-watch.js';
