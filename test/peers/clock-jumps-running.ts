@@ -1,7 +1,6 @@
 // The clock jumps while servers run, before 1971 and beyond 2038 included: all servers in one process, then each in
 // its own, with clocks that differ. faketime sets the clock of running processes; the one that cannot be set, by which
 // they wait, goes on. Prints TAP. Needs Debian's faketime.
-import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -10,41 +9,13 @@ import { Client, request } from 'undici';
 import { collectChanges } from '../../clients/gatherd/index.js';
 import { CliProcess } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { FakeClock, JUMPS, NEEDS_FAKETIME as OPTIONS, RIGHT } from '../helpers/fake-clock.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 
-const LIBRARY = ['x86_64', 'aarch64']
-  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
-  .find((file) => existsSync(file));
-const OPTIONS = { skip: LIBRARY === undefined && 'faketime is not installed' };
-
-/** By a minute, an hour and a year, to 1970 and to 2040. */
-const JUMPS = ['+1m', '-1m', '+1h', '-1h', '+1y', '-1y', '-56y', '+14y'];
 /** Of one server alone. */
 const JUMPS_ALONE = ['+1m', '-1h', '+1y'];
-const RIGHT = '+0';
-
-/** The clock of some processes, in a file. */
-class FakeClock {
-  constructor(readonly file: string) {
-    this.set(RIGHT);
-  }
-
-  set(time: string): void {
-    writeFileSync(this.file, time);
-  }
-
-  get variables(): Record<string, string> {
-    return {
-      LD_PRELOAD: LIBRARY ?? '',
-      FAKETIME_TIMESTAMP_FILE: this.file,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      NO_FAKE_STAT: '1',
-    };
-  }
-}
 
 /** Starts a server that the end of the test kills, and returns what its first line matched. */
 async function start(

@@ -165,6 +165,7 @@ peers/berkeley-db                  gate    15 exact    storage/references | db5.
 peers/broker-gateways              gate    15 exact    servers/broker | perl netcat-openbsd
 peers/browser-fetcher              gate    15 timed    clients/fetch servers/crawler | chromium
 peers/clock-jumps                  gate    40 timed    servers/all-in-one servers/gatherer servers/broker | faketime
+peers/clock-jumps-crawl        verify  40 timed    servers/crawler servers/gatherer | faketime
 peers/clock-jumps-running          verify  70 timed    servers/all-in-one servers/gatherer servers/broker servers/gatherd | faketime
 peers/console-browser              gate    15 timed    servers/crawler/console | chromium fonts-dejavu-core
 peers/crash-broker-store           gate     5 seeded   storage/broker | gcc libc6-dev

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { steadyTime } from '../../../clients/connection/monotonic-clock.js';
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
@@ -38,6 +39,7 @@ import { fetchLimits, gathererProcessors, loadProcessors, openMapper } from './c
 import { keepComponents, openCheckpoints, scheduleCheckpoints } from './checkpoints.js';
 import type { CommitGate } from './commit-gate.js';
 import { type OpenBrowser, openBrowser, openConsole } from './console.js';
+import { continuedClock } from './continued-clock.js';
 import { openCrawlCookies } from './cookies.js';
 import { keepHolds } from './keep-holds.js';
 import { MinTimeToLive } from './min-time-to-live.js';
@@ -326,13 +328,14 @@ function admitBy(limits: RootLimits | undefined, { url, depth }: Candidate): (()
 }
 
 async function openFrontier(
-  { options, network, records, resources }: Opening,
+  { options, network, records, resources, resumed }: Opening,
   seen: SeenFilter,
   enumerations: Enumerations,
 ): Promise<Frontier> {
   const { store, order, ordered } = options;
   const { journal, events } = records;
   const frontier = await Frontier.open({
+    ...(resumed ? { clock: await continuedClock(options.store) } : {}),
     store,
     seen,
     prepare: (uri) => network.preparer.prepare(uri),
@@ -343,7 +346,7 @@ async function openFrontier(
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,
     snoozeDeactivateMs: order.snoozeDeactivateMs,
-    totalWait: (now) => network.bandwidth.wait(now),
+    totalWait: () => network.bandwidth.wait(steadyTime()),
     onDeleted: (entry, batch) => events.put(deletedEvent(entry), batch),
     onAdded: journal && (({ uri }) => journal.write({ tag: 'F+', ...uri })),
     onEmitted: journal && (({ uri }) => journal.write({ tag: 'Fe', url: uri.url })),

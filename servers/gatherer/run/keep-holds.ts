@@ -11,7 +11,7 @@ import type { ServerCache } from '../../crawler/servers/server-cache.js';
 
 const HOLDS_META = 'crawl.holds';
 
-const rowsSchema = z.array(z.tuple([z.string(), z.number()])).readonly();
+const rowsSchema = z.array(z.tuple([z.string(), z.number()]).rest(z.number())).readonly();
 
 /** What {@link keepHolds} uses of a run. */
 export interface KeptHolds {
@@ -33,11 +33,17 @@ export async function keepHolds(
   const { respectRetryAfterUpToSecs, retireRetryAfterSecs } = order.settings;
   const saved = await store.meta.get(HOLDS_META);
   const rows = typeof saved === 'string' ? rowsSchema.safeParse(parsed(saved)).data : undefined;
-  const left = (rows ?? []).map(([host, until]): HostHold => [host, until - now() * 1000]);
+  // After the clock was set back a wait does not last longer than it would have when it was written.
+  const left = (rows ?? []).map(
+    ([host, until, most = Number.POSITIVE_INFINITY]): HostHold => [
+      host,
+      Math.min(until - now() * 1000, most),
+    ],
+  );
   holds.restore(left, respectRetryAfterUpToSecs * 1000);
   const said = new Set<string>();
-  /** Times of the clock, which goes on between runs. */
-  const saveable = () => holds.rows().map(([host, leftMs]) => [host, now() * 1000 + leftMs]);
+  /** Times of the clock, which goes on between runs, and what is left. */
+  const saveable = () => holds.rows().map(([host, leftMs]) => [host, now() * 1000 + leftMs, leftMs]);
   const tell = (): void => {
     for (const [host, leftMs] of holds.rows()) {
       if (retireRetryAfterSecs === 0 || leftMs <= retireRetryAfterSecs * 1000 || said.has(host)) continue;
