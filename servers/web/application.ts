@@ -297,6 +297,8 @@ async function slowLeavers(
   { ip, raw: { socket }, url }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
+  // A Unix socket has no addresses: those who may open it are let alone.
+  if (socket.remoteAddress === undefined) return undefined;
   brake.noteMessage(ip);
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
