@@ -212,12 +212,14 @@ async function serveSession(
     return connection.end();
   }
   countMessage(options, message.kind);
+  let isAnswered = false;
   try {
     await answer(connection, session, message, event.line, options);
+    isAnswered = !connection.signal.aborted;
     // BRK-4.12: the end of the reply is the end of the connection.
     await connection.end();
   } finally {
-    if (connection.signal.aborted) options.brake?.noteAbandoned(caller);
+    if (!isAnswered && connection.signal.aborted) options.brake?.noteAbandoned(caller);
   }
 }
 
