@@ -212,9 +212,13 @@ export function testRows({ test, name, open }: RowsConformance): void {
     await rows.exclusive(async (change) => {
       assert.deepEqual((await change.hold(['x', 'a'].map(bytes))).map(textOf), [undefined, '1']);
       assert.deepEqual(await change.hold([]), []);
-      early.push(claim(false), claim(true));
-      // Shared rows: neither waits for the change. Others: both do.
-      if (rows.isShared) await Promise.all(early);
+      // Shared rows: neither waits for the change, and one after the other, as each skips what the other has. Others:
+      // both wait.
+      for (const asHolder of [false, true]) {
+        const claimed = claim(asHolder);
+        early.push(claimed);
+        if (rows.isShared) await claimed;
+      }
       await change.write([put('c', '1')]);
     });
     const [other, holder] = await Promise.all(early);
