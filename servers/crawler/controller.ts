@@ -66,7 +66,14 @@ export interface ControllerOptions {
   readonly checkpoint?: () => Promise<CheckpointInfo>;
   /** Returns the name of the newest checkpoint; empty before the first checkpoint. */
   readonly lastCheckpoint?: () => string;
+  /** Passes the orders of operators, and the ends by a limit of the crawl, on to the processes that share it. */
+  readonly onCommand?: (order: CrawlCommand) => void;
 }
+
+/** What all processes that share a crawl do together. */
+export type CrawlCommand =
+  | { readonly kind: 'pause' | 'resume' }
+  | { readonly kind: 'stop'; readonly reason: EndReason };
 
 /** Milliseconds between two checks of the limits of time and disk and of stuck workers. */
 const CHECK_INTERVAL_MS = 2_000;
@@ -150,7 +157,7 @@ export class CrawlController implements CrawlControl {
       this.#enter('running', 'started');
       this.#elapsedBefore = statistics.figures().elapsed;
       statistics.resume();
-      if (pauseAtStart || this.#pauseAtStart) this.pause();
+      if (pauseAtStart || this.#pauseAtStart) this.#pause();
       await this.#checkDisk();
       for (;;) {
         await runWorkers(
@@ -190,6 +197,29 @@ export class CrawlController implements CrawlControl {
   }
 
   pause(): void {
+    this.#options.onCommand?.({ kind: 'pause' });
+    this.#pause();
+  }
+
+  resume(): void {
+    this.#options.onCommand?.({ kind: 'resume' });
+    this.#resume();
+  }
+
+  /** Ends the crawl when the URIs in flight are finished; pending URIs stay for the next run. */
+  stop(reason: EndReason = 'ended by operator'): void {
+    if (!this.#stopped) this.#options.onCommand?.({ kind: 'stop', reason });
+    this.#stop(reason);
+  }
+
+  /** Does what was ordered at another process that shares the crawl. */
+  follow(order: CrawlCommand): void {
+    if (order.kind === 'stop') this.#stop(order.reason);
+    else if (order.kind === 'pause') this.#pause();
+    else this.#resume();
+  }
+
+  #pause(): void {
     // An operator's pause is ended by the operator.
     this.#pauseReason = undefined;
     if (this.#state === 'preparing') this.#pauseAtStart = true;
@@ -199,8 +229,9 @@ export class CrawlController implements CrawlControl {
     this.#enterPausedIfIdle();
   }
 
-  resume(): void {
+  #resume(): void {
     this.#pauseReason = undefined;
+    this.#pauseAtStart = false;
     if (this.#state === 'empty') this.#resumed?.();
     if (this.#state !== 'paused' && this.#state !== 'pausing') return;
     this.statistics.resume();
@@ -208,8 +239,7 @@ export class CrawlController implements CrawlControl {
     this.frontier.release();
   }
 
-  /** Ends the crawl when the URIs in flight are finished; pending URIs stay for the next run. */
-  stop(reason: EndReason = 'ended by operator'): void {
+  #stop(reason: EndReason): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#end = reason;
@@ -441,15 +471,16 @@ export class CrawlController implements CrawlControl {
       if (this.#state !== 'running') return;
       if (endOnLowDisk) {
         this.#publish(`ends: ${reason}`, true);
-        this.stop('disk limit');
+        // The other processes may have room.
+        this.#stop('disk limit');
         return;
       }
-      this.pause();
+      this.#pause();
       this.#pauseReason = reason;
       this.#publish(`pauses: ${reason}; it resumes when there is space`, true);
     } else if (this.#pauseReason !== undefined) {
       this.#publish('resumes: there is space again', true);
-      this.resume();
+      this.#resume();
     }
   }
 

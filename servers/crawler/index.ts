@@ -20,7 +20,12 @@ export type {
   WaitingReport,
   WorkerReport,
 } from './control.js';
-export { type ControllerOptions, type CrawlControl, CrawlController } from './controller.js';
+export {
+  type ControllerOptions,
+  type CrawlCommand,
+  type CrawlControl,
+  CrawlController,
+} from './controller.js';
 export type { FetchedPart, RenderedDocument } from './crawl-uri.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
 export type { DecideRule, DecideSequence, DecideSubject, Decision, Explanation } from './decide/decision.js';

@@ -48,6 +48,11 @@ export function partitionKey(partition: number, key: Uint8Array): Uint8Array {
   return mapped;
 }
 
+/** Whether a row of {@link PARTITION_STATES} has the counters of its partition. */
+export function isFrontierState(key: Uint8Array): boolean {
+  return Buffer.compare(ownKey(key), FRONTIER_STATE.key) === 0;
+}
+
 /** The inbox of a partition. */
 export function inboxRange(partition: number): KeyRange {
   const table = Uint8Array.of(TABLE.inbox);

@@ -14,6 +14,7 @@ import type { PublishedReferences, ReferencesBuilderOptions } from '../reference
 import type { RowChange, Rows, RowWriter } from '../rows/contract.js';
 import { isDatabaseUrl } from '../rows/database-url.js';
 import { TABLE, tableRange } from '../rows/keys.js';
+import { pagesOf } from '../rows/pages.js';
 import { Table } from '../rows/table.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
 import { dropOldEpochs, newEpoch } from '../summaries/epochs.js';
@@ -26,7 +27,7 @@ import { copyStore, generationOf, restoreStore } from './copies.js';
 import { DocumentStore } from './documents.js';
 import { LinkTables } from './link-tables.js';
 import { Ownership } from './ownership.js';
-import { inboxRange, PARTITION_STATES, PartitionStore, partitionKey } from './partitions.js';
+import { inboxRange, isFrontierState, PARTITION_STATES, PartitionStore, partitionKey } from './partitions.js';
 import { publishReferences } from './publish-references.js';
 import { WorkQueueStore } from './queues.js';
 import { renameDocuments, renameReferences } from './rename-urls.js';
@@ -249,6 +250,39 @@ export class GathererStore implements AsyncDisposable {
       },
       { mayRepeat: true },
     );
+  }
+
+  /** What is finished in all partitions, as the rows of each say. */
+  async partitionTotals(): Promise<{ readonly succeeded: number; readonly bytes: number }> {
+    const total = { succeeded: 0, bytes: 0 };
+    for await (const page of pagesOf(this.#database, PARTITION_STATES)) {
+      for (const [key, value] of page) {
+        if (!isFrontierState(key)) continue;
+        const state = FRONTIER_STATE.of(value);
+        total.succeeded += state?.succeeded ?? 0;
+        total.bytes += state?.bytes ?? 0;
+      }
+    }
+    return total;
+  }
+
+  /**
+   * Changes one of the small values by what it was. Of two changes, of whatever processes, one comes after the other; one
+   * may be made again when the connection is lost.
+   *
+   * @param change gets the value and the time by the clock of the database, milliseconds
+   */
+  changeMeta(
+    name: string,
+    change: (value: MetaValue | undefined, now: number) => MetaValue,
+  ): Promise<MetaValue> {
+    const { meta } = this.#formats;
+    return this.#change(async (rows) => {
+      const bytes = await rows.get(meta.keys.encode(name));
+      const value = change(bytes && meta.decode(bytes, name), await rows.time());
+      await rows.write([meta.put(name, value)]);
+      return value;
+    });
   }
 
   /** The crawl's counters; undefined if no crawl has begun. */

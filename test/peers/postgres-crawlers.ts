@@ -1,15 +1,12 @@
 // Three processes share one crawl of many sites, while they are killed and the primary fails: every page is gathered,
 // no site has two requests at once, and none comes before its time, as the log of the sites says.
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { Generations } from '../../storage/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { EventCount } from '../helpers/event-count.js';
+import { type LoggedRequest, ManySites } from '../helpers/many-sites.js';
 import { TestPostgres } from '../helpers/postgres/cluster.js';
 import { Random } from '../helpers/random.js';
 import { SEED } from '../helpers/seed.js';
@@ -24,65 +21,11 @@ const DELAY_MS = 300;
 const TOLERANCE_MS = 5;
 const random = new Random(SEED);
 
-interface Logged {
-  readonly host: string;
-  readonly path: string;
-  readonly begin: number;
-  end: number;
-}
-
-/** Many sites, one for each address of the loopback network, and the log of their requests. */
-class Sites {
-  readonly log: Logged[] = [];
-  /** Requests of pages. */
-  readonly served = new EventCount();
-  readonly #server = createServer((request, response) => {
-    const host = request.headers.host ?? '';
-    const path = request.url ?? '/';
-    const entry: Logged = { host, path, begin: performance.now(), end: Number.POSITIVE_INFINITY };
-    this.log.push(entry);
-    response.once('close', () => {
-      entry.end = performance.now();
-    });
-    if (path === '/robots.txt') {
-      response.writeHead(404).end();
-      return;
-    }
-    this.served.add();
-    response.writeHead(200, { 'content-type': 'text/html' }).end(this.#page(host, path));
-  });
-
-  async start(): Promise<void> {
-    this.#server.listen(0, '0.0.0.0');
-    await once(this.#server, 'listening');
-  }
-
-  urlOf(site: number): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.2.${site >> 8}.${site & 255}:${port}`;
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-
-  #page(host: string, path: string): string {
-    const [, high, low] = /^127\.2\.(\d+)\.(\d+):/.exec(host) ?? [];
-    const site = 256 * Number(high) + Number(low);
-    const links = Array.from({ length: PAGES_OF_SITE - 1 }, (_, i) => `/${i + 1}`);
-    for (const other of [2 * site + 1, 2 * site + 2, (7 * site + 3) % SITES])
-      if (other < SITES) links.push(`${this.urlOf(other)}/`, `${this.urlOf(other)}/1`);
-    const anchors = links.map((link) => `<a href="${link}">x</a>`).join('\n');
-    return `<html><head><title>${site}${path}</title></head><body>${anchors}</body></html>`;
-  }
-}
-
 t.test('1 000 sites, three crawlers, ten kills, three failures of the primary', async (t) => {
   const root = await temporaryDirectory(t);
   const cluster = await TestPostgres.start(root, { max_connections: '200' });
   t.teardown(() => cluster[Symbol.asyncDispose]());
-  const sites = new Sites();
+  const sites = new ManySites(SITES, PAGES_OF_SITE);
   await sites.start();
   t.teardown(() => sites.close());
   const ports = [cluster.servers[0]!.port];
@@ -144,7 +87,7 @@ t.test('1 000 sites, three crawlers, ten kills, three failures of the primary', 
   t.same([killed, promoted], [KILLS, FAILURES]);
 
   const times = new Map<string, number>();
-  const ofSite = new Map<string, Logged[]>();
+  const ofSite = new Map<string, LoggedRequest[]>();
   for (const entry of sites.log) {
     ofSite.set(entry.host, [...(ofSite.get(entry.host) ?? []), entry]);
     if (entry.path === '/robots.txt') continue;

@@ -272,8 +272,9 @@ that joins gets its share from the others, and what a process leaves behind that
 the others take over. No host is requested by two of them at a time. The crawl is over when no
 process has anything left to do; then "harvest gatherer -export FILE" publishes it.
 
-URL-Max and Host-Max are counted by each process for itself. Logs, WARC files and the console of
-each process are in its own --data. There are no checkpoints of a shared crawl.
+harvest crawl pause, resume and stop at one process are for all of them, and limits of the order
+count what all have done; URL-Max and Host-Max are counted by each process for itself. Logs, WARC
+files and the console of each process are in its own --data. There are no checkpoints of a shared crawl.
 
 Examples:
   harvest crawl join sample.cf --begin --data a     begins a crawl, or joins the one in progress

@@ -54,6 +54,10 @@ export interface PartitionedFrontierOptions
   readonly totalWait?: (now: number) => number;
   /** A partition was lost to another process. */
   readonly onLost?: (partition: number) => void;
+  /** Looks at what else the processes share, as often as at the URIs of others. */
+  readonly onLook?: () => Promise<void>;
+  /** Called as often as the shares are looked at. */
+  readonly onBalance?: () => Promise<void>;
 }
 
 /**
@@ -110,8 +114,14 @@ export class PartitionedFrontier implements CrawlFrontier<GathererBatch> {
     await frontier.#partitions.balance();
     const { lookMs = 200, balanceMs } = options;
     frontier.#looks.push(
-      frontier.#repeat(balanceMs, () => frontier.#partitions.balance()),
-      frontier.#repeat(lookMs, () => frontier.#look()),
+      frontier.#repeat(balanceMs, async () => {
+        await frontier.#partitions.balance();
+        await options.onBalance?.();
+      }),
+      frontier.#repeat(lookMs, async () => {
+        await frontier.#look();
+        await options.onLook?.();
+      }),
     );
     return frontier;
   }

@@ -48,6 +48,7 @@ import { type CrawlRecords, dumpPending, followProgress, openCrawlRecords } from
 import type { RunNodes, RunState } from './run-state.js';
 import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './seeds.js';
 import { openSeen, warnOfEmptyFilter } from './seen.js';
+import { SharedControl } from './shared-control.js';
 import type { SharedRun } from './shared-run.js';
 
 /** The stores, services and settings of a run. */
@@ -200,7 +201,8 @@ export async function openCrawlJob(
   const loaded = await loadProcessors(steps, directory, resources);
   const enumerations = enumerationsOf(nodes, scopeRules(order, nodes));
   const limits: { roots?: readonly RootLimits[] } = {};
-  const frontier = await openAnyFrontier(opening, seen, enumerations, limits);
+  const control = await openControl(opening);
+  const frontier = await openAnyFrontier(opening, seen, enumerations, limits, control);
   const scoped = await openScope(opening, frontier, limits);
   const { roots, scope, added } = scoped;
   const actions = openActions({
@@ -242,7 +244,7 @@ export async function openCrawlJob(
       settingsFor: (uri) => network.settings.forUri(uri),
     },
     runtime: {
-      elapsed: () => records.statistics.figures().elapsed,
+      elapsed: () => control?.elapsed ?? records.statistics.figures().elapsed,
       pause: () => controller.pause(),
       terminate: () => controller.stop('time limit'),
     },
@@ -266,7 +268,9 @@ export async function openCrawlJob(
     ...{ frontier, seen, chains },
     checkpoint: () => checkpoints.take(),
     lastCheckpoint: () => checkpoints.newest,
+    ...(control === undefined ? {} : { onCommand: (order) => control.order(order) }),
   });
+  control?.attach(controller);
   if (records.logs !== undefined) followProgress(records.logs, controller, resources);
   // A shared crawl has none yet.
   scheduleCheckpoints(shared === undefined ? order.checkpointMinutes : 0, controller, resources);
@@ -289,14 +293,17 @@ async function openAnyFrontier(
   seen: SeenFilter,
   enumerations: Enumerations,
   limits: { readonly roots?: readonly RootLimits[] },
+  control: SharedControl | undefined,
 ): Promise<CrawlFrontier<GathererBatch>> {
   const { options, network, resources } = opening;
   const { shared, store, order } = options;
   if (shared === undefined) return openFrontier(opening, seen, enumerations);
-  const { keeper, owner, partitions, clock, leaseMs } = shared;
+  const { keeper, owner, partitions, clock } = shared;
   const frontier = await PartitionedFrontier.open({
     ...{ store, keeper, owner, partitions, clock, enumerations },
-    balanceMs: leaseMs / 5,
+    balanceMs: balanceMsOf(shared),
+    onLook: async () => control?.look(),
+    onBalance: async () => control?.tick(),
     prepare: (uri) => network.preparer.prepare(uri),
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,
@@ -307,6 +314,22 @@ async function openAnyFrontier(
   });
   resources.adopt(frontier, (opened) => opened.leave());
   return frontier;
+}
+
+/** Milliseconds between two looks at what the processes have. */
+function balanceMsOf({ leaseMs }: SharedRun): number {
+  return leaseMs / 5;
+}
+
+/** The state of a shared crawl, which ends after its frontier. */
+async function openControl({ options, resumed, resources }: Opening): Promise<SharedControl | undefined> {
+  const { shared, store, order } = options;
+  if (shared === undefined) return undefined;
+  const control = await SharedControl.open({
+    ...{ store, limits: order, clock: shared.clock, tickMs: balanceMsOf(shared) },
+    begin: resumed ? undefined : { paused: order.pauseAtStart },
+  });
+  return resources.use(control);
 }
 
 /** The longest pause between two requests to a server, milliseconds. */
@@ -390,6 +413,8 @@ async function openScope(
   return { roots, reach, minTimeToLive, forms, cookies, added, scope };
 }
 
+const NO_TOTALS = { maxBytes: 0, maxDocuments: 0, maxSeconds: 0 } as const;
+
 /** The options of the controller, from those of the run, the order and the records. */
 function controllerOptions(
   { options, network, records }: Opening,
@@ -397,6 +422,7 @@ function controllerOptions(
 ): Omit<ControllerOptions, 'frontier' | 'seen' | 'chains'> {
   const { store, order, config, directory } = options;
   const { logs, journal, statistics, events } = records;
+  const isShared = options.shared !== undefined;
   return {
     name: order.name === 'crawl' ? (config.gathererName ?? 'crawl') : order.name,
     store,
@@ -406,10 +432,11 @@ function controllerOptions(
     statistics,
     bandwidth: network.bandwidth,
     workers: order.workers,
-    limits: { ...order, endOnLowDisk: options.endOnLowDisk ?? false },
-    pauseAtStart: order.pauseAtStart,
+    // Those of a shared crawl count what all processes have done.
+    limits: { ...order, ...(isShared ? NO_TOTALS : {}), endOnLowDisk: options.endOnLowDisk ?? false },
+    pauseAtStart: order.pauseAtStart && !isShared,
     pauseAtFinish: order.pauseAtFinish,
-    ...(options.shared === undefined
+    ...(!isShared
       ? { onFinish: ({ entry }, batch) => roots[entry.uri.root]?.store(entry.uri.root, batch) }
       : {}),
     record: (event, batch) => events.put(event, batch),

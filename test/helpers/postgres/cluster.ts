@@ -143,6 +143,11 @@ export class TestPostgres implements AsyncDisposable {
     return server;
   }
 
+  /** Creates a database on the first server. */
+  createDatabase(name: string): void {
+    run('createdb', ['-h', '127.0.0.1', '-p', String(this.servers[0]!.port), '-U', 'harvest', name]);
+  }
+
   /** The URL of the database, with all hosts. */
   url(parameters = ''): string {
     const hosts = this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',');

@@ -10,6 +10,7 @@ import { storeUrlOf } from '../../options/place-values.js';
 import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import { printResult } from '../../output/standard-output.js';
+import { PASSWORD_VARIABLE } from '../crawl-options.js';
 
 interface JoinOptions {
   readonly data?: string;
@@ -40,6 +41,15 @@ export async function join(file: string, options: JoinOptions): Promise<number> 
       configFile: path,
       onProblem: ({ message }) => errors.warn(message),
       log,
+      // For `harvest crawl`: any free port of this machine, in a file that its owner alone can read.
+      console: {
+        host: '127.0.0.1',
+        port: 0,
+        hostNames: [],
+        certificate: '',
+        key: '',
+        passwordEnvironment: PASSWORD_VARIABLE,
+      },
       shared: { begin: options.begin, partitions: options.partitions, leaseMs: options.lease * 1000 },
     });
     using _log = logDocuments(log, errors);
