@@ -93,7 +93,7 @@ t.test('the clock jumps at each page of a crawl', NEEDS_FAKETIME, async (t) => {
   const directory = await temporaryDirectory(t);
   const clock = new FakeClock(join(directory, 'time'));
   await using site = await Site.start({});
-  // What is fetched a year back, or more, has expired at the end; the next run fetches it again.
+  // What is fetched a year back, or more, has expired at the end: the next test.
   const jumps = JUMPS.filter((jump) => !/^-\d+y/.test(jump));
   const chain = new Chain(site, 2 * jumps.length + 2);
   chain.before = (i) => clock.set(i % 2 === 1 ? (jumps[(i - 1) / 2] ?? RIGHT) : RIGHT);
@@ -101,6 +101,36 @@ t.test('the clock jumps at each page of a crawl', NEEDS_FAKETIME, async (t) => {
   await checkEnd(t, run, chain, directory, 'all jumps');
   t.same(site.paths, chain.expected, 'each page is requested once, and once more after its Retry-After');
 });
+
+t.test(
+  'what a clock of a year back has fetched is fetched again by the next run',
+  NEEDS_FAKETIME,
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const clock = new FakeClock(join(directory, 'time'));
+    const jumps = JUMPS.filter((jump) => /^-\d+y/.test(jump));
+    const pages = 2 * jumps.length + 2;
+    await using site = await Site.start({});
+    for (let i = 0; i < pages; i++)
+      site.pages.set(`/p${i}.html`, (_, response) => {
+        clock.set(i % 2 === 1 ? (jumps[(i - 1) / 2] ?? RIGHT) : RIGHT);
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(page(`Page ${i}`, i + 1 < pages ? [`/p${i + 1}.html`] : []));
+      });
+    const configuration = await writeCrawl(directory, site, pages);
+    const first = await start(configuration, clock).finished;
+    t.equal(first.code, 0, first.stderr);
+    t.equal(site.paths.length, pages, 'each page is requested once');
+    t.ok((await countObjects(directory)) < pages, 'some have expired with the clock that is right again');
+    clock.set(RIGHT);
+    for (let i = 0; i < pages; i++)
+      site.pages.set(`/p${i}.html`, page(`Page ${i}`, i + 1 < pages ? [`/p${i + 1}.html`] : []));
+    const second = await start(configuration, clock).finished;
+    t.equal(second.code, 0, second.stderr);
+    t.equal(await countObjects(directory), pages, 'every page has its object again');
+  },
+);
 
 t.test('the clock has jumped when a killed crawl goes on', NEEDS_FAKETIME, async (t) => {
   for (const jump of ['-1m', '+1h', '-1h', '-1y', '+14y']) {
