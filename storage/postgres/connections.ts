@@ -20,9 +20,6 @@ export interface ConnectionsOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The server cannot be written to. */
-class StandbyError extends ConnectionError {}
-
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1000;
 
@@ -34,6 +31,8 @@ export class Connections implements AsyncDisposable {
   readonly #address: DatabaseAddress;
   readonly #options: ConnectionsOptions;
   readonly #ssl: pg.ClientConfig['ssl'];
+  /** The failures of servers that cannot be written to. */
+  readonly #standbys = new WeakSet<object>();
   readonly #idle: pg.Client[] = [];
   readonly #lost = new WeakSet<pg.Client>();
   /** Open, or being opened. */
@@ -64,7 +63,7 @@ export class Connections implements AsyncDisposable {
   /** While a standby is there, one becomes the primary in a moment. */
   #connectToNext(error: unknown): Promise<pg.Client> {
     const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
-    if (!errors.some((each) => each instanceof StandbyError)) throw error;
+    if (!errors.some((each) => this.#standbys.has(Object(each)))) throw error;
     return this.#connectInTime();
   }
 
@@ -193,7 +192,11 @@ export class Connections implements AsyncDisposable {
       if (readWrite) {
         const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
         // Another host, or this one later, may be the primary.
-        if (rows[0]?.transaction_read_only === 'on') throw new StandbyError(`${host}:${port} is a standby`);
+        if (rows[0]?.transaction_read_only === 'on') {
+          const failure = new ConnectionError(`${host}:${port} is a standby`);
+          this.#standbys.add(failure);
+          throw failure;
+        }
       }
       for (const [name, value] of Object.entries(this.#options.settings))
         await client.query('select set_config($1, $2, false)', [name, value]);

@@ -75,6 +75,7 @@ export async function mostWords(
     if (found === undefined) return undefined;
     lists.push(found);
     stopWords.push((await forms.read(fold(text), slice)).isStopWord);
+    await slice.yield();
   }
   const weights = weightsOf(
     lists.map(({ oids }) => oids.length),
@@ -92,6 +93,7 @@ export async function mostWords(
     if (found === undefined) return undefined;
     merged = await select(merged, (oid) => sortedIndexOf(found.oids, oid) >= 0, slice);
     isExact &&= found.isExact;
+    await slice.yield();
   }
   const chosen = await choose(merged, weights, slice);
   if (chosen === undefined) return undefined;
