@@ -119,6 +119,7 @@ async function execute(
         return `${received} objects received, ${expired} expired, ${broken} of ${points.length} points incomplete`;
       });
     case 'full-index':
+      await requireWriter(broker);
       return inBackground(broker, FULL_INDEX, async () => {
         broker.debug(indexerSection(broker.config), 1, 'reindexing everything');
         await broker.keeper.rebuild();
@@ -247,6 +248,12 @@ async function oidsByName({ store, config }: Broker, name: string): Promise<read
   return [oid];
 }
 
+/** @throws UsageError if another Broker writes the index, which has to be asked */
+async function requireWriter({ keeper }: Broker): Promise<void> {
+  const writer = await keeper.writer();
+  if (writer !== undefined) throw new UsageError(`${writer} writes the index: give it this command`);
+}
+
 function typesLine({ events }: Broker): string {
   return `Log types now: ${events.types.length === 0 ? 'none' : events.types.join(', ')}`;
 }
@@ -255,6 +262,7 @@ async function statisticsLines(broker: Broker, jobs: readonly string[]): Promise
   const statistics = await broker.statistics.get(broker.now());
   const { damage, events, indexer, keeper, maintenance, store } = broker;
   const { refreshMarks } = maintenance;
+  const writer = await keeper.writer();
   return [
     `Objects: ${store.count}`,
     `Indexer: ${indexer.name}${indexer.objects === undefined ? '' : `, ${indexer.objects} objects`}`,
@@ -264,6 +272,7 @@ async function statisticsLines(broker: Broker, jobs: readonly string[]): Promise
     `Counted: ${isoTime(statistics.computedAt)}${statistics.objects === store.count ? '' : `, ${statistics.objects} objects`}`,
     `Bytes: ${statistics.bytes}`,
     ...(statistics.newestUpdate === undefined ? [] : [`Newest Update-Time: ${statistics.newestUpdate}`]),
+    ...(writer === undefined ? [] : [`Index: ${writer} writes it`]),
     `Changes not yet indexed: ${keeper.lag}`,
     `Records deleted since the last compression: ${maintenance.deletedRecords}`,
     ...(refreshMarks === undefined ? [] : [`Due for refresh: ${refreshMarks.due}`]),

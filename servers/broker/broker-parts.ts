@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { DiskReserve } from '../../storage/files/disk-reserve.js';
@@ -11,6 +12,7 @@ import { createDirectory } from '../../storage/files/make-directory.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
   ENGINES,
+  type Indexer,
   isModuleType,
   type OpenOwnIndexer,
   openIndexer,
@@ -22,6 +24,7 @@ import { PassedClock, storedClock } from './admin/clock-watch.js';
 import { CurrentConfig } from './admin/current-config.js';
 import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
+import { INDEX_LEASE_MS, IndexLead } from './admin/index-lead.js';
 import type { BrokerParts } from './admin/parts.js';
 import { repairStoredTimes } from './admin/repair-times.js';
 import { StoreDamage } from './admin/store-damage.js';
@@ -47,6 +50,11 @@ export interface BrokerOptions {
   readonly now?: () => UnixSeconds;
   /** The clock that cannot be set, for tests. Default: that of the process. */
   readonly monotonicMs?: () => number;
+}
+
+/** This process, among the Brokers that share a store. */
+export function processName(): string {
+  return `${hostname()} (process ${process.pid})`;
 }
 
 /** BRK-6.5: returns the debug section of the configured indexer; that of a module is the embedded engine's. */
@@ -112,12 +120,14 @@ export async function openParts(
     now,
     setBackWatch: store.isShared ? undefined : storedClock(store.lastChange),
   });
+  const storeName = await store.sharedName();
   const indexer = opened.adopt(
     await reserve.open(async () =>
       (options.openIndexer ?? openIndexer)({
         type: config.indexerType,
         brokerDirectory: directory,
         storeDirectory: place,
+        storeName,
         glimpseIndexOption: config.glimpseIndexOption,
         glimpseServerHost: config.glimpseServerHost,
         glimpseServerPort: config.glimpseServerPort,
@@ -130,16 +140,25 @@ export async function openParts(
   );
   const started = performance.now();
   const before = indexer.watermark;
+  // Other Brokers may have indexed since the store was opened.
+  await store.refresh();
   if (before > store.lastSequence) {
     log.error(
       `The store has ${store.lastSequence} changes, but its index has ${before}: the last ones are lost, and the next collection brings them`,
     );
   }
+  const lead = openLead(store, indexer, log);
+  if (lead !== undefined) opened.use(lead);
   const keeper = await IndexKeeper.open(store, indexer, {
     ...options.limits,
-    // Each Broker of a shared store has an index of its own.
-    follower: `${hostname()}:${resolve(directory)}`,
+    lead,
+    // The Brokers of a shared store have an index each, or one that its writer follows the store for.
+    follower: lead?.name ?? `${hostname()}:${resolve(directory)}`,
     signal: closing,
+    onTerm: (isWriter) =>
+      log.info(
+        isWriter ? 'This broker writes the shared index now' : 'Another broker writes the shared index now',
+      ),
     onPartlyIndexed: (url, limit) =>
       log.warn(`${textOfUrl(url)}: only ${limit} bytes of the object are searchable`),
   });
@@ -153,4 +172,14 @@ export async function openParts(
     );
   await reserve.hold();
   return { store, damage, indexer, keeper, events, settings, timetable, log, debug, now, witness, closing };
+}
+
+/** The right to write an index that the Brokers of a store share; undefined if each has its own. */
+function openLead({ collections }: BrokerStore, { shared }: Indexer, log: Logger): IndexLead | undefined {
+  if (collections === undefined || shared === undefined) return undefined;
+  return new IndexLead({
+    leases: collections.leases({ owner: processName(), leaseMs: INDEX_LEASE_MS }),
+    index: shared.name,
+    onError: (error) => log.warn(`The lease on the index is not renewed: ${messageOf(error)}`),
+  });
 }

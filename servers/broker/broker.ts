@@ -1,6 +1,5 @@
 // The Broker without its ports: collections, timed events, commands, queries.
 import { setMaxListeners } from 'node:events';
-import { hostname } from 'node:os';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig } from '../../protocols/config/index.js';
 import { messageOf, StateError, type StorageError } from '../../protocols/errors.js';
@@ -23,7 +22,7 @@ import type { StoreDamage } from './admin/store-damage.js';
 import { addTimedEvents } from './admin/timed-events.js';
 import type { Timetable } from './admin/timetable.js';
 import { WalkCache } from './admin/walk-cache.js';
-import { type BrokerOptions, openParts } from './broker-parts.js';
+import { type BrokerOptions, openParts, processName } from './broker-parts.js';
 import type { BrokerDescription } from './bulk/object-list.js';
 import { BulkTransfers } from './bulk/transfer.js';
 import { CollectionRunner, type StartMode } from './collect/collection-runner.js';
@@ -114,7 +113,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
       ...parts,
       maintenance: this.maintenance,
       setBackWatch,
-      name: `${hostname()} (process ${process.pid})`,
+      name: processName(),
       limits,
       points,
     });
@@ -185,7 +184,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
     // BT-7: the file is written first, because an empty store would take over the times in it.
     await writeLastCollections(lastCollectionFile(this.config.brokerDirectory), []);
     await this.store.clear();
-    await this.keeper.rebuild();
+    await this.#rebuildOwn();
     this.log.info('All objects dropped');
   }
 
@@ -201,8 +200,13 @@ export class Broker implements AsyncDisposable, BrokerParts {
     this.events.openFile();
     await this.collections.settled();
     await this.maintenance.clean();
-    await this.keeper.rebuild();
+    await this.#rebuildOwn();
     return waiting;
+  }
+
+  /** Indexes everything again, unless the index is one that another Broker writes. */
+  async #rebuildOwn(): Promise<void> {
+    if ((await this.keeper.writer()) === undefined) await this.keeper.rebuild();
   }
 
   /**

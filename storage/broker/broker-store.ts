@@ -1,5 +1,6 @@
 // `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and
 // the state of the collection points.
+import { createHash, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { defined } from '../../protocols/defined.js';
 import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
@@ -154,6 +155,13 @@ export class BrokerStore implements AsyncDisposable {
   /** Whether other Brokers may write the same store. */
   get isShared(): boolean {
     return this.#database.isShared;
+  }
+
+  /** A random name of the store, if other Brokers may share it. A copy of its rows has another one. */
+  async sharedName(): Promise<string | undefined> {
+    if (!this.isShared) return undefined;
+    const secret = await this.#database.secret?.(randomBytes(32));
+    return secret && createHash('sha256').update(secret).digest('hex');
   }
 
   /** Whether a write that failed because the disk is full may succeed now. */

@@ -138,6 +138,27 @@ export interface IndexedWord {
   readonly isStopWord?: true;
 }
 
+/** The right to write an index that several processes share. */
+export interface IndexTerm {
+  /** Each term has a higher number than those before it. */
+  readonly epoch: number;
+  /** Aborted when another process may have the next term. */
+  readonly signal: AbortSignal;
+}
+
+/** An index that the Brokers of one store share: one of them writes it at a time, all search in it. */
+export interface SharedIndex {
+  /** Its name among the indexes of the store. */
+  readonly name: string;
+  /** Reads what the writer has made of it: watermark, number of objects, and which index is in use. */
+  refresh(): Promise<void>;
+  /**
+   * Like {@link refresh}, and makes this process the writer until the term ends. What writers of earlier terms still send
+   * does not replace its changes. Ends an indexing run.
+   */
+  lead(term: IndexTerm): Promise<void>;
+}
+
 /** A query engine (BRK-8.1, 8.4). */
 export interface Indexer extends AsyncDisposable {
   readonly name: string;
@@ -148,6 +169,11 @@ export interface Indexer extends AsyncDisposable {
   readonly objects?: number | undefined;
   /** Bytes of one object that are indexed and found; undefined if there is no limit. */
   readonly maxIndexedBytes?: number | undefined;
+  /**
+   * Of an index that the Brokers of one store share; it is changed only in a term of {@link SharedIndex.lead}. Absent: the
+   * index is of one Broker.
+   */
+  readonly shared?: SharedIndex | undefined;
   /**
    * Starts an indexing run (BRK-8.2); a second call within a run does nothing. A flush may end the run. If a
    * call of the run fails with a `StorageError`, the run is over and unflushed changes are lost: begin again

@@ -12,6 +12,11 @@ export interface OpenIndexerOptions {
   readonly brokerDirectory: string;
   /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
+  /**
+   * A random name of the store, if several Brokers may share it: an engine that can gives them one index, see
+   * `Indexer.shared`.
+   */
+  readonly storeName?: string | undefined;
   /** `GlimpseIndex-Option`. Default `-b`. */
   readonly glimpseIndexOption?: string;
   /** `GlimpseServer-Host`; `false` turns glimpseserver off, any other value is ignored: it serves this host. */

@@ -1,22 +1,32 @@
 // Keeps the index up to date with the store.
-import { isDiskFull, messageOf, ProtocolError } from '../../../protocols/errors.js';
+import { pauseFor } from '../../../protocols/clock.js';
+import { isDiskFull, messageOf, ProtocolError, StateError, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { type ByteSource, readRange } from '../../../protocols/soif/index.js';
 import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
-import type { BrokerStore } from '../../../storage/index.js';
-import { type Indexer, indexedPartOf } from '../../../storage/indexers/index.js';
+import type { BrokerStore, HeldLease } from '../../../storage/index.js';
+import { type Indexer, indexedPartOf, type SharedIndex } from '../../../storage/indexers/index.js';
 import { storedObjects } from '../query/object-groups.js';
+import type { IndexLead } from './index-lead.js';
 import { isIndexFailure } from './index-repair.js';
 
 /** Changes read from the change log at once. */
 const PAGE_CHANGES = 512;
 const FLUSH_EVERY = 4096;
+/** Milliseconds between looks at an index that another Broker writes. */
+const LOOK_MS = 500;
 
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {
   /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
   readonly flushEvery?: number;
   readonly signal?: AbortSignal;
+  /** The lease on an index that several Brokers share: only its holder changes the index. */
+  readonly lead?: IndexLead | undefined;
+  /** Milliseconds for which {@link IndexKeeper.complete} waits for the Broker that writes the index. Default 60 000. */
+  readonly patienceMs?: number;
+  /** Called when this Broker begins to write a shared index, and when another one continues. */
+  readonly onTerm?: (isWriter: boolean) => void;
   /** The index's name among those that follow a store that several Brokers share. */
   readonly follower?: string;
   /**
@@ -31,6 +41,9 @@ export interface IndexKeeperOptions {
  * The index stores the sequence number of its last change (its watermark) together with that change. Changes
  * after the watermark are indexed again at the start, so that the forced garbage collection of BRK-8.3 after a
  * crash is not needed.
+ *
+ * Of an index that several Brokers share one changes it, as long as it holds a lease. The others look at what it has
+ * done, and one of them continues after the watermark when the lease has ended.
  */
 export class IndexKeeper {
   readonly #store: BrokerStore;
@@ -42,6 +55,8 @@ export class IndexKeeper {
   #position: number;
   #updating = false;
   #failure: string | undefined;
+  /** The epoch of the lease in which this Broker last began to write a shared index. */
+  #term = 0;
   /** One update at a time. */
   readonly #mutex = new Mutex();
 
@@ -63,6 +78,10 @@ export class IndexKeeper {
   ): Promise<IndexKeeper> {
     const keeper = new IndexKeeper(store, indexer, options);
     try {
+      if (options.lead !== undefined) {
+        await keeper.settle();
+        return keeper;
+      }
       if (store.isShared) await store.trimChanges(indexer.watermark, options.follower);
       if (keeper.#isLost()) await keeper.rebuild();
       else await keeper.settle();
@@ -74,7 +93,12 @@ export class IndexKeeper {
 
   /** Number of changes of the store that are not yet durable in the index. */
   get lag(): number {
-    return this.#store.lastSequence - this.#indexer.watermark;
+    return Math.max(0, this.#store.lastSequence - this.#indexer.watermark);
+  }
+
+  /** The other Broker that writes a shared index, for people; undefined if this one does, or may. */
+  writer(): Promise<string | undefined> {
+    return this.#options.lead?.other() ?? Promise.resolve(undefined);
   }
 
   /** Why the last update failed; undefined after a flush that succeeded. */
@@ -92,8 +116,8 @@ export class IndexKeeper {
   }
 
   /** Passes every change of the log to the indexer, without making it durable there. */
-  follow(): Promise<void> {
-    return this.#mutex.runExclusive(() => this.#update(() => this.#follow()));
+  async follow(): Promise<void> {
+    await this.#write(() => this.#update(() => this.#follow()));
   }
 
   /**
@@ -101,19 +125,118 @@ export class IndexKeeper {
    * index has.
    */
   async followOthers(): Promise<void> {
+    await this.#write(async () => {
+      await this.#store.refresh();
+      if (this.#isLost()) await this.#rebuild();
+      else if (this.lag > 0) await this.#settle();
+    });
+  }
+
+  /**
+   * Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). If another Broker writes
+   * the index, it does so within seconds: see {@link complete}.
+   */
+  async settle(): Promise<void> {
+    await this.#write(() => this.#settle());
+  }
+
+  /**
+   * Like {@link settle}; waits for the Broker that writes the index.
+   *
+   * @throws StorageError if it does not index what is stored now in time
+   */
+  async complete(signal?: AbortSignal): Promise<void> {
+    await this.settle();
+    const { lead, patienceMs = 60_000 } = this.#options;
+    if (lead === undefined) return;
     await this.#store.refresh();
-    if (this.lag === 0) return;
-    await (this.#isLost() ? this.rebuild() : this.settle());
+    const { lastSequence } = this.#store;
+    const until = lead.clock.now() + patienceMs;
+    while (this.#indexer.watermark < lastSequence) {
+      if (lead.clock.now() >= until) {
+        const changes = lastSequence - this.#indexer.watermark;
+        throw new StorageError(
+          `the index lacks ${changes} changes, which ${(await lead.other()) ?? 'this broker'} indexes`,
+        );
+      }
+      await pauseFor(lead.clock, LOOK_MS, signal);
+      await this.settle();
+    }
   }
 
-  /** Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). */
-  settle(): Promise<void> {
-    return this.#mutex.runExclusive(() => this.#settle());
+  /**
+   * Empties the index and indexes every stored object again (BRK-8.1 Index_Full).
+   *
+   * @throws StateError if another Broker writes the index
+   */
+  async rebuild(): Promise<void> {
+    if (await this.#write(() => this.#rebuild())) return;
+    const writer = await this.writer();
+    throw new StateError(
+      writer === undefined
+        ? 'another broker writes the index at present: try again'
+        : `${writer} writes the index, which this broker only searches: ask that one`,
+    );
   }
 
-  /** Empties the index and indexes every stored object again (BRK-8.1 Index_Full). */
-  rebuild(): Promise<void> {
-    return this.#mutex.runExclusive(() => this.#rebuild());
+  /** Changes the index, one change at a time. Resolves with false if another Broker writes it, or has begun to. */
+  #write(work: () => Promise<void>): Promise<boolean> {
+    return this.#mutex.runExclusive(async () => {
+      const { lead } = this.#options;
+      const { shared } = this.#indexer;
+      if (lead === undefined || shared === undefined) {
+        await work();
+        return true;
+      }
+      return this.#writeShared(lead, shared, work);
+    });
+  }
+
+  async #writeShared(lead: IndexLead, shared: SharedIndex, work: () => Promise<void>): Promise<boolean> {
+    let lease = lead.held;
+    if (lease === undefined) {
+      // One that does not reach the index must not take it from others.
+      await this.#look(shared);
+      lease = await lead.take();
+    }
+    if (lease === undefined) return false;
+    try {
+      if (lease.epoch !== this.#term) await this.#begins(lease, lead, shared);
+      await work();
+      return true;
+    } catch (error) {
+      const isHeld = lead.held?.epoch === lease.epoch;
+      if (isHeld)
+        await shared
+          .refresh()
+          .catch(() => lead.giveUp())
+          .catch(() => undefined);
+      if (isHeld || this.#options.signal?.aborted === true) throw error;
+      this.#failure = undefined;
+      this.#options.onTerm?.(false);
+      return false;
+    }
+  }
+
+  /** Learns what another Broker has indexed. */
+  async #look(shared: SharedIndex): Promise<void> {
+    await shared.refresh();
+    await this.#store.refresh();
+    this.#updating = false;
+    this.#position = this.#indexer.watermark;
+    this.#failure = undefined;
+  }
+
+  /** Begins to write a shared index, after the watermark of its former writer. */
+  async #begins(lease: HeldLease, lead: IndexLead, shared: SharedIndex): Promise<void> {
+    await shared.lead(lease);
+    await this.#store.refresh();
+    this.#updating = false;
+    this.#position = this.#indexer.watermark;
+    this.#term = lease.epoch;
+    this.#options.onTerm?.(true);
+    await this.#store.trimChanges(this.#indexer.watermark, lead.name);
+    if (this.#isLost()) await this.#rebuild();
   }
 
   async #settle(): Promise<void> {

@@ -169,7 +169,7 @@ export class Maintenance {
       await keeper.settle();
       return { removed: this.#deleted - before, complete: true };
     }
-    await keeper.settle();
+    await keeper.complete(signal);
     const hits = indexer.query(query, {
       ...indexFlags(DEFAULT_FLAGS),
       wantLines: false,

@@ -24,7 +24,7 @@ import { type BulkPage, ReadyObjects } from './ready-objects.js';
 export interface BulkParts {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
-  readonly keeper: { settle(): Promise<void> };
+  readonly keeper: { complete(signal: AbortSignal): Promise<void> };
   readonly settings: { readonly value: BrokerConfig };
   readonly now: () => UnixSeconds;
   /** Called when the index or the store fails before the first object. */
@@ -292,7 +292,7 @@ async function findMatching(
   );
   try {
     // The index must contain all changes before the moment.
-    await keeper.settle();
+    await keeper.complete(signal);
     const hits = indexer.query(query, {
       ...indexFlags(flags),
       maxFiles: Number.isFinite(max) ? max : undefined,

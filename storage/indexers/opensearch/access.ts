@@ -9,6 +9,8 @@ import { replaceContent } from '../../files/replace-file.js';
 import type { ClusterOptions } from './client.js';
 
 const OWNER_FILE = 'owner';
+/** What the name begins with by which the index knows a store instead of a Broker. */
+const OF_STORE = 'store ';
 
 /** The nodes, and the files with what they ask for. */
 export interface AccessOptions {
@@ -76,14 +78,20 @@ async function readLogin(file: string): Promise<string> {
   return line;
 }
 
-/** The random name by which the index knows its Broker. */
-export async function readOwner(directory: string): Promise<string> {
+/**
+ * The random name by which the index knows its Broker, or the store whose Brokers share it.
+ *
+ * @param storeName the random name of a store that several Brokers share
+ */
+export async function readOwner(directory: string, storeName: string | undefined): Promise<string> {
   const file = join(directory, OWNER_FILE);
   try {
     await createDirectory(directory);
     const known = await knownOwner(directory);
-    if (known !== undefined) return known;
-    const owner = randomUUID();
+    const ofStore = storeName === undefined ? undefined : OF_STORE + storeName;
+    // The Broker of a directory may have shared a store before, whose index is not its own.
+    if (ofStore === undefined ? known?.startsWith(OF_STORE) === false : known === ofStore) return known ?? '';
+    const owner = ofStore ?? randomUUID();
     await replaceContent(file, `${owner}\n`);
     return owner;
   } catch (cause) {

@@ -26,13 +26,14 @@ export const OPENSEARCH: Engine = {
       authorityFile,
     });
   },
-  async open({ brokerDirectory, storeDirectory, maxWork, openSearch = {}, onWarning }) {
+  async open({ brokerDirectory, storeDirectory, storeName, maxWork, openSearch = {}, onWarning }) {
     const { openOpenSearchIndexer } = await import('./opensearch-indexer.js');
     const { urls = [], index, loginFile, authorityFile } = openSearch;
     if (index === undefined) throw new UsageError('OpenSearch-Index: must be given');
     return openOpenSearchIndexer({
       directory: join(brokerDirectory, 'opensearch'),
       storeDirectory,
+      storeName,
       nodes: urls.length === 0 ? [DEFAULT_NODE] : urls,
       index,
       loginFile,

@@ -10,7 +10,7 @@ const metaSchema = z.object({
   rules: z.number().int().positive(),
   /** The Unicode version by which words were separated. */
   unicode: z.string(),
-  /** The Broker that writes it: a random name. */
+  /** The Broker, or the store of the Brokers, that it belongs to: a random name. */
   owner: z.string(),
   /** The last change of the Broker's store that is in the index. */
   watermark: z.number().int().nonnegative(),
@@ -40,7 +40,7 @@ export class IndexSet {
   constructor(
     readonly client: ClusterClient,
     readonly alias: string,
-    /** The name of this Broker. */
+    /** The name of this Broker, or of the store whose Brokers share the index. */
     readonly owner: string,
   ) {}
 
@@ -76,8 +76,8 @@ export class IndexSet {
     return (await this.#read(name))[0]?.meta;
   }
 
-  /** Creates the next index, which is not in use yet, and removes what earlier unfinished runs of this Broker left. */
-  async createNext(epoch: number): Promise<string> {
+  /** Removes what earlier unfinished runs of this Broker left, and returns the largest number of an index. */
+  async removeUnfinished(): Promise<number> {
     const inUse = (await this.#read(this.alias))[0]?.name;
     let latest = 0;
     for (const { name, meta } of await this.#read(`${this.alias}-*`)) {
@@ -86,6 +86,12 @@ export class IndexSet {
       latest = Math.max(latest, number);
       if (name !== inUse && meta?.owner === this.owner) await this.remove(name);
     }
+    return latest;
+  }
+
+  /** Creates the next index, which is not in use yet, and removes what earlier unfinished runs of this Broker left. */
+  async createNext(epoch: number): Promise<string> {
+    const latest = await this.removeUnfinished();
     const name = `${this.alias}-${latest + 1}`;
     const meta = this.#metaOf(0, epoch);
     const { mappings } = INDEX_DEFINITION;

@@ -11,7 +11,9 @@ import {
   type IndexedWord,
   type Indexer,
   type IndexerCapabilities,
+  type IndexTerm,
   MATCHER_CAPABILITIES,
+  type SharedIndex,
   type WordRequest,
 } from '../contract.js';
 import type { QueryWord } from '../embedded/ranking/relevance.js';
@@ -50,6 +52,8 @@ export interface OpenSearchIndexerOptions {
   readonly directory: string;
   /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
+  /** A random name of the store, if several Brokers share it, and the index with it. */
+  readonly storeName?: string | undefined;
   /** URLs of nodes of the cluster. */
   readonly nodes: readonly string[];
   /** The alias of the index: lower-case letters, digits, `.`, `_` and `-`. Other characters are replaced by `-`. */
@@ -100,13 +104,12 @@ export async function openOpenSearchIndexer(options: OpenSearchIndexerOptions): 
   const client = new ClusterClient({ ...access, patienceMs, ...(clock === undefined ? {} : { clock }) });
   try {
     await requireOpenSearch(client);
-    const indexes = new IndexSet(client, aliasOf(options.index), await readOwner(directory));
-    const found = await indexes.current();
-    const isUsable = found?.meta?.rules === INDEX_RULES && found.meta.unicode === UNICODE_VERSION;
-    const epoch = found?.meta?.epoch ?? 0;
-    let state: State = { name: found?.name, watermark: 0, objects: 0, epoch, isUsable };
-    if (found?.meta !== undefined && isUsable)
-      state = { ...state, watermark: found.meta.watermark, objects: await indexes.count(found.name) };
+    const indexes = new IndexSet(
+      client,
+      aliasOf(options.index),
+      await readOwner(directory, options.storeName),
+    );
+    const state = await readState(indexes);
     const reader = await openObjectReader(storeDirectory, (object) => indexedPartOf(object, maxIndexedBytes));
     return new OpenSearchIndexer(options, client, indexes, reader, state);
   } catch (error) {
@@ -126,6 +129,23 @@ interface State {
   readonly isUsable: boolean;
 }
 
+/** @param known what was read before */
+async function readState(indexes: IndexSet, known?: State): Promise<State> {
+  const found = await indexes.current();
+  const { rules, unicode, epoch = 0, watermark = 0 } = found?.meta ?? {};
+  const isUsable = rules === INDEX_RULES && unicode === UNICODE_VERSION;
+  const name = found?.name;
+  if (name === undefined || !isUsable) return { name, watermark: 0, objects: 0, epoch, isUsable };
+  if (known?.name === name && known.watermark === watermark) return { ...known, epoch, isUsable };
+  try {
+    return { name, watermark, objects: await indexes.count(name), epoch, isUsable };
+  } catch (error) {
+    // Another writer may have replaced it meanwhile.
+    if ((await indexes.current())?.name === name) throw error;
+    return readState(indexes, known);
+  }
+}
+
 /** A run that has changes. */
 interface Run {
   readonly index: string;
@@ -138,6 +158,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   readonly name = 'opensearch';
   readonly capabilities = CAPABILITIES;
   readonly maxIndexedBytes: number;
+  readonly shared: SharedIndex | undefined;
   readonly #options: OpenSearchIndexerOptions & typeof DEFAULTS;
   readonly #client: ClusterClient;
   readonly #indexes: IndexSet;
@@ -147,6 +168,8 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   #run: Promise<Run> | undefined;
   /** Whether this process has taken the next epoch of the index in use. */
   #hasEpoch = false;
+  /** Of a shared index: aborted when this process writes it no more; undefined before it has. */
+  #term: AbortSignal | undefined;
   /** Changes in this epoch. */
   #changes = 0;
   /** Queries that read pages. */
@@ -169,6 +192,12 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     this.#client = client;
     this.#indexes = indexes;
     this.#state = state;
+    if (options.storeName !== undefined)
+      this.shared = {
+        name: `opensearch ${indexes.alias}`,
+        refresh: () => this.#refresh(),
+        lead: (term) => this.#lead(term),
+      };
     const epoch = () => this.#version;
     const version = {
       get epoch() {
@@ -189,6 +218,8 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
 
   async beginUpdate(): Promise<void> {
     this.assertOpen();
+    if (this.shared !== undefined && this.#term?.aborted !== false)
+      throw new StateError('another Broker writes the index');
     this.#updating = true;
   }
 
@@ -228,12 +259,15 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
         await this.#indexes.remove(index);
         throw new StorageError(lostSentence(index));
       }
-      if (meta.epoch !== epoch)
+      this.#term?.throwIfAborted();
+      // Of a shared index a late message of an earlier writer may have set it back.
+      if (this.#term === undefined ? meta.epoch !== epoch : meta.epoch > epoch)
         throw new StorageError(
           `another Broker writes the index ${index} of OpenSearch: set OpenSearch-Index to a name of its own`,
         );
       const objects = await this.#indexes.count(index);
       await this.#indexes.write(index, watermark, epoch);
+      this.#term?.throwIfAborted();
       if (isNew) await this.#indexes.publish(index, this.#state.name);
       this.#state = { name: index, watermark, objects, epoch, isUsable: true };
       this.#version++;
@@ -367,7 +401,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
       nextVersion: () => epoch * CHANGES_OF_EPOCH + this.#changes++,
       requestBytes,
       patienceMs,
-      signal: this.closing,
+      signal: this.#term === undefined ? this.closing : AbortSignal.any([this.closing, this.#term]),
     });
     return { index, loader, isNew };
   }
@@ -377,8 +411,29 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     const { name, epoch } = this.#state;
     const meta = name === undefined ? undefined : await this.#indexes.meta(name);
     if (name !== undefined && meta === undefined) throw new StorageError(lostSentence(name));
+    // A term is an epoch.
+    if (this.#term !== undefined) return;
     this.#state = { ...this.#state, epoch: Math.max(epoch, meta?.epoch ?? 0) + 1 };
     this.#changes = 0;
+  }
+
+  async #refresh(): Promise<void> {
+    this.assertOpen();
+    const before = this.#state;
+    const state = await readState(this.#indexes, before);
+    this.#state = { ...state, epoch: Math.max(state.epoch, before.epoch) };
+    if (this.#state.name !== before.name || this.#state.watermark !== before.watermark) this.#version++;
+  }
+
+  async #lead({ epoch, signal }: IndexTerm): Promise<void> {
+    await this.#abandon();
+    await this.#refresh();
+    // What a former writer has not finished must not come into use.
+    await this.#indexes.removeUnfinished();
+    this.#state = { ...this.#state, epoch: Math.max(epoch, this.#state.epoch + 1) };
+    this.#hasEpoch = false;
+    this.#changes = 0;
+    this.#term = signal;
   }
 
   /** Ends the run. An index that was to replace the one in use is removed. */
@@ -387,6 +442,8 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     this.#endRun();
     if (run?.isNew !== true) return;
     this.#hasEpoch = false;
+    // The next writer may have made another one of the same name.
+    if (this.#term?.aborted === true) return;
     await this.#indexes.remove(run.index).catch(() => undefined);
   }
 
