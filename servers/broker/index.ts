@@ -4,6 +4,7 @@ export type { PasswordThrottle } from '../web/password-throttle.js';
 export type { CurrentConfig, CurrentConfigOptions } from './admin/current-config.js';
 export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './admin/event-log.js';
 export type { IndexKeeper, IndexKeeperOptions } from './admin/index-keeper.js';
+export type { IndexLead, IndexLeadOptions } from './admin/index-lead.js';
 export type { JobOutcome, Jobs } from './admin/jobs.js';
 export type { AddReport, Maintenance } from './admin/maintenance.js';
 export type { BrokerParts } from './admin/parts.js';

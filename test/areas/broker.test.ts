@@ -6,6 +6,7 @@ import '../servers/broker/query/messages.test.js';
 import '../servers/broker/query/turns.test.js';
 import '../servers/broker/open.test.js';
 import '../servers/broker/admin/request-log.test.js';
+import '../servers/broker/admin/shared-index.test.js';
 import '../servers/broker/long-words.test.js';
 import '../servers/broker/message-steps.test.js';
 import '../servers/broker/page-steps.test.js';

@@ -1,17 +1,14 @@
 // Brokers that share a store in PostgreSQL: what one collects all find, while brokers and the primary are killed.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
-import { CliProcess, cli, startServer } from '../helpers/cli.js';
+import { CliProcess } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { TestPostgres } from '../helpers/postgres/cluster.js';
+import { SharingBroker } from '../helpers/postgres/sharing-broker.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import { document, exchange, NOW, type ScriptedGatherd, startScripted } from '../servers/broker/helpers.js';
-
-const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
-const PASSWORD = 'open sesame';
+import { document, NOW, type ScriptedGatherd, startScripted } from '../servers/broker/helpers.js';
 
 const root = await temporaryDirectory(t);
 const cluster = await TestPostgres.start(root);
@@ -37,86 +34,11 @@ const second = await startScripted(t, documentsOf(10_000, 10_050));
 const last = await startScripted(t, documentsOf(20_000, 20_050));
 const gatherds = [gatherd, second, last];
 
-/** A Broker with a directory of its own and the common store. */
-class SharingBroker {
-  port = 0;
-  process: Awaited<ReturnType<typeof startServer>>['server'] | undefined;
-
-  constructor(
-    readonly directory: string,
-    readonly byOption: boolean,
-  ) {}
-
-  get file(): string {
-    return join(this.directory, 'admin', 'broker.conf');
-  }
-
-  async create(): Promise<void> {
-    await mkdir(join(this.directory, 'admin'), { recursive: true });
-    const store = this.byOption ? '' : `Store-URL ${cluster.url()}\n`;
-    await writeFile(
-      this.file,
-      `Broker-Port 0\nMax-Results 100000\nLog-Types Collection\nAdmin-Password ${PASSWORD}\n${store}`,
-    );
-    const points = gatherds.map(({ port }) => `127.0.0.1 ${port} 1 --\n`).join('');
-    await writeFile(join(this.directory, 'admin', 'Collection.conf'), points);
-  }
-
-  async start(): Promise<void> {
-    const option = this.byOption ? ['--store', cluster.url()] : [];
-    const { server, found } = await startServer(t, READY, ['broker', '-nocol', ...option, this.file]);
-    this.process = server;
-    this.port = Number(found[0]);
-  }
-
-  async kill(): Promise<void> {
-    this.process?.kill('SIGKILL');
-    await this.process?.finished;
-  }
-
-  /** Requests a collection, which runs in the background. */
-  async startCollection(): Promise<void> {
-    const address = `127.0.0.1:${this.port}`;
-    const { code } = await cli('broker', 'admin', '--password', PASSWORD, address, 'collection');
-    t.equal(code, 0);
-  }
-
-  /** The collections that have ended, as the log says: the number of objects that each received. */
-  async collections(): Promise<string[]> {
-    const log = await readFile(join(this.directory, 'admin', 'LOG'), 'utf8').catch(() => '');
-    return log.split('\n').filter((line) => / Collection: /.test(line));
-  }
-
-  async collect(): Promise<void> {
-    const before = (await this.collections()).length;
-    await this.startCollection();
-    await waitUntil(async () => (await this.collections()).length > before);
-  }
-
-  /** The process that collects from a Gatherer now, as this Broker says. */
-  async holderOf({ port }: { readonly port: number }): Promise<number | undefined> {
-    const address = `127.0.0.1:${this.port}`;
-    const { stdout } = await cli('broker', 'admin', '--password', PASSWORD, address, 'do-stats');
-    const found = new RegExp(
-      `Collection gatherer 127\\.0\\.0\\.1:${port}: \\S+ \\(process (\\d+)\\) collects`,
-    ).exec(stdout);
-    return found === null ? undefined : Number(found[1]);
-  }
-
-  /** The number of objects that a word finds; undefined if the Broker has no answer now. */
-  async count(word: string): Promise<number | undefined> {
-    const reply = await exchange(this.port, `#USER #opaque #END ${word}\r\n`);
-    return /^111 /m.test(reply) ? undefined : [...reply.matchAll(/^120 - /gm)].length;
-  }
-
-  async finds(word: string, count: number): Promise<void> {
-    await waitUntil(async () => (await this.count(word)) === count);
-  }
-}
-
-const one = new SharingBroker(join(root, 'one'), false);
-const other = new SharingBroker(join(root, 'other'), true);
-const third = new SharingBroker(join(root, 'third'), true);
+const sharing = (name: string, byOption: boolean) =>
+  new SharingBroker(join(root, name), { t, url: cluster.url(), byOption, gatherds });
+const one = sharing('one', false);
+const other = sharing('other', true);
+const third = sharing('third', true);
 const brokers = [one, other, third];
 
 t.test('what one broker collects, the other one finds', async (t) => {
@@ -233,7 +155,7 @@ t.test('the primary is killed and the standby promoted: nothing acknowledged is 
 
 t.test('what cannot be opened is a sentence', async (t) => {
   const open = async (url: string) => {
-    const broker = new SharingBroker(join(root, `wrong${await freePort()}`), true);
+    const broker = sharing(`wrong${await freePort()}`, true);
     await broker.create();
     return new CliProcess(['broker', '-nocol', '--store', url, broker.file]).finished;
   };

@@ -184,6 +184,7 @@ t.test(
     open();
     await load;
     await t.resolves(one.keeper.settle(), 'it looks at the index like the others');
+    await until(() => cluster.refused.length === 3);
     t.same(cluster.versions, versions);
     t.same(cluster.refused, ['3', '4', '5'], 'what it had sent came late');
     t.same(cluster.meta, { epoch: 2, watermark: 5 });
