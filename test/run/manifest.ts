@@ -202,7 +202,7 @@ peers/nntp-fetch                   verify  15 exact    clients/fetch protocols/n
 peers/proxies                      gate    15 exact    servers/broker/web examples/proxies | nginx-light caddy openssl
 peers/opensearch                   verify  90 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
 peers/opensearch-kills             verify 120 seeded   storage/indexers/opensearch | opensearch maven openjdk-17-jdk-headless
-peers/opensearch-brokers           verify 120 exact    storage/indexers/opensearch servers/broker/admin | opensearch maven openjdk-17-jdk-headless postgresql
+peers/opensearch-brokers           verify 200 exact    storage/indexers/opensearch servers/broker/admin | opensearch maven openjdk-17-jdk-headless postgresql
 peers/postgres                     verify  60 seeded   storage/postgres storage/rows storage/broker storage/gatherer servers/crawler/frontier | postgresql
 peers/s3                           verify  40 seeded   storage/blobs | s3proxy moto maven openjdk-17-jre-headless
 peers/postgres-brokers             verify 150 exact    storage/postgres storage/broker servers/broker | postgresql
