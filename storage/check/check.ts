@@ -28,6 +28,7 @@ import type { StoreKind } from '../rows/contract.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
+import { otherListProblem } from './other-list.js';
 import { checkRowSums } from './row-checksums.js';
 
 export interface CheckOptions {
@@ -116,12 +117,10 @@ async function checkListedFiles(directory: string, options: CheckOptions): Promi
     },
   });
   const problems = changed.map(({ name, problem }) => `${name} ${problem}`);
+  const other = await otherListProblem(directory, list, changed);
+  if (other === undefined) return { ...found, bytes, problems };
   const missing = changed.filter(({ problem }) => problem === MISSING).length;
-  if (missing > 0 && 2 * missing >= list.files.size) {
-    const other = `${LIST_FILE} is the list of another directory, or of another time`;
-    return { ...found, bytes, problems: missing === list.files.size ? [other] : [other, ...problems] };
-  }
-  return { ...found, bytes, problems };
+  return { ...found, bytes, problems: missing === list.files.size ? [other] : [other, ...problems] };
 }
 
 function adviceAbout({ directory, database, published, generations }: FoundStore): string {

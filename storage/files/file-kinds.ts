@@ -17,9 +17,9 @@ const EDITED = /\.(?:cf|conf|xml|sh|css|html?)$|^(?:RunGatherer|RunGatherd|RunBr
 /** Files that are written once: while the list is open, they are those that are listed, or gone. */
 const FINAL =
   /^reserve$|^(?:generations|references)\/\d+\/|^crawl\/checkpoints\/|\.(?:ldb|sst)$|(?:^|\/)LOGIN-KEY$|\.w?arc(?:\.gz|\.zst)?(?:\.cdxj)?$|\.cp\d+-\d+$/;
-/** Every replacement of such a file is noted in the list (note-change.ts). */
+/** Every replacement and removal of such a file is noted in the list (note-change.ts). */
 const REPLACED =
-  /^(?:generations|references|index)\/CURRENT$|^index\/\d+\/state\.json$|^admin\/LAST-COLLECTION$|^crawl\/(?:restored\.json|reports\/[^/]+)$/;
+  /^(?:generations|references|index)\/CURRENT$|^index\/\d+\/(?:state\.json|SUMS)$|^admin\/LAST-COLLECTION$|^crawl\/(?:restored\.json|reports\/[^/]+)$/;
 /** The files of an open store, which LevelDB makes and removes: a check of the store misses them. */
 const LEVEL = /^(?:working|store)\//;
 /** Of those, the ones to which LevelDB appends. */
@@ -29,7 +29,7 @@ const LEVEL_TABLE = /^(?:working|store)\/\d+\.(?:ldb|sst)$/;
 /** Those that nothing removes while the store is open. */
 const LEVEL_KEPT = /^(?:working|store)\/(?:LOGIN-KEY|LENGTHS|LOCK|CURRENT)$/;
 /** Removed and made again in the course of a run, and checked by their reader. */
-const PASSING = /^index\/\d+\/SUMS$|^seen\/|\.open$|^(?:working|store)\/SEAL$/;
+const PASSING = /^seen\/|\.open$|^(?:working|store)\/SEAL$/;
 /** Directories that appear and go as a whole. */
 const UNIT = /^(?:(?:generations|references|index)\/\d+|crawl\/checkpoints\/[^/]+)(?=\/)/;
 /** It is never made again, and nothing else misses it. */
@@ -75,6 +75,8 @@ export const isEdited = (path: string): boolean => EDITED.test(path);
 export const isFinal = (path: string): boolean => FINAL.test(path);
 export const isKey = (path: string): boolean => KEY.test(path);
 export const isRotated = (path: string): boolean => ROTATED.test(path);
+/** The sums of an index, which are removed before it is changed. */
+export const isIndexSums = (path: string): boolean => /^index\/\d+\/SUMS$/.test(path);
 /** Whether a file of an open store is there as long as the store is open. */
 export const isKeptByLevel = (path: string): boolean => LEVEL_KEPT.test(path);
 

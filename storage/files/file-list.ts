@@ -64,6 +64,8 @@ export interface ListNotes {
   readonly replaced: ReadonlySet<string>;
   /** What they were about to become. */
   readonly pending: ListedFiles;
+  /** The start of the machine, and the number of the process that wrote them. */
+  readonly process: string;
   /** Whether lines at the end are missing. */
   readonly torn: boolean;
 }
@@ -147,6 +149,7 @@ export class NoteReader implements ListNotes {
   readonly #files: Map<string, ListedFile>;
   readonly #currentBoot: string;
   #boot = '';
+  process = '';
   torn = false;
 
   constructor(files: Map<string, ListedFile>, currentBoot = '') {
@@ -172,8 +175,10 @@ export class NoteReader implements ListNotes {
   #apply(line: string): boolean {
     const [, kind, rest = '', sum = ''] = NOTE.exec(line) ?? [];
     if (kind === undefined || hex(crc32(`${kind} ${rest}`)) !== sum) return false;
-    if (kind === 'b') this.#boot = rest.split(' ')[0] ?? '';
-    else if (kind === '-') {
+    if (kind === 'b') {
+      this.process = rest;
+      this.#boot = rest.split(' ')[0] ?? '';
+    } else if (kind === '-') {
       const name = JSON.parse(rest) as string;
       if (this.#files.delete(name)) this.changed.add(name);
       this.pending.delete(name);

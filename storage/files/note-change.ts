@@ -44,10 +44,10 @@ export async function renameNoted(draft: string, path: string): Promise<void> {
   await appendNotes(directory, formatNote('+', name, file));
 }
 
-/** Removes a file, which may be in a data directory, if it is there. @throws system errors */
+/** Removes a file, or what is in its place, which may be in a data directory. @throws system errors */
 export async function removeNoted(path: string): Promise<void> {
   await noteChange(path);
-  await rm(path, { force: true });
+  await rm(path, { recursive: true, force: true });
 }
 
 /** Notes that a file is written from now on, which else never changes: what it is then is found later. */

@@ -7,6 +7,7 @@ import {
   isFinal,
   isForeign,
   isIgnored,
+  isIndexSums,
   isTable,
   kindOf,
   LIST_FILE,
@@ -191,7 +192,10 @@ export class WatchedFiles {
     for (const [name, listed] of this.#files) {
       if (pace.isOver) await pace.yield();
       const file = found.get(name);
-      if (file === undefined || isUntouched(listed, file) || this.#damaged.has(name)) continue;
+      if (this.#damaged.has(name)) continue;
+      // Of those only this one is removed.
+      if (file === undefined && isIndexSums(name)) this.#files.delete(name);
+      if (file === undefined || isUntouched(listed, file)) continue;
       this.#files.set(name, { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode });
     }
   }

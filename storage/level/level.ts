@@ -18,7 +18,7 @@ import { countRows, pagesOf, pagesOfKeys } from '../rows/pages.js';
 import { flushLogs, flushOpening, prepareCreation } from './creation.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
-import { LogLengths, measureLogs } from './verify/log-lengths.js';
+import { forgetLengths, LogLengths, measureLogs } from './verify/log-lengths.js';
 import { writeBatch } from './write-batch.js';
 import { hasRoomToOpen, SharedDatabase } from './write-recovery.js';
 
@@ -342,8 +342,7 @@ export class Level implements Rows, RowTransaction {
           return await work();
         } finally {
           // Its own files, closed a moment ago, are not compared again.
-          await this.#db.open({ createIfMissing: false });
-          await flushOpening(this.directory);
+          await this.#openAgain();
         }
       }),
     );
@@ -395,8 +394,7 @@ export class Level implements Rows, RowTransaction {
         await this.#db.close();
         try {
           await this.#shared?.closeElsewhere();
-          await this.#db.open({ createIfMissing: false });
-          await flushOpening(this.directory);
+          await this.#openAgain();
         } finally {
           this.#shared?.reopened();
         }
@@ -404,6 +402,13 @@ export class Level implements Rows, RowTransaction {
     );
     this.#failure = undefined;
     this.#recoveries++;
+  }
+
+  async #openAgain(): Promise<void> {
+    await forgetLengths(this.directory);
+    await this.#db.open({ createIfMissing: false });
+    await flushOpening(this.directory);
+    await this.#lengths.record();
   }
 
   /** Another thread recovers the database. */

@@ -170,7 +170,7 @@ class Inspection implements DatabaseReport {
   }
 
   /** LevelDB skips damaged records of a log without an error, and does not miss a log that is gone. */
-  async #checkLogs({ logNumber, torn: tornManifest }: ManifestState): Promise<void> {
+  async #checkLogs({ logNumber, opened, torn: tornManifest }: ManifestState): Promise<void> {
     const logs = this.#names.flatMap((name) => {
       const number = LOG_FILE.exec(name)?.[1];
       return number !== undefined && Number(number) >= logNumber ? [{ name, number: Number(number) }] : [];
@@ -182,13 +182,17 @@ class Inspection implements DatabaseReport {
     if (tornManifest !== undefined) whole.set(this.#current, tornManifest);
     let next: bigint | undefined;
     let missing = false;
-    for (const { name } of logs.sort((a, b) => a.number - b.number)) {
+    for (const { name, number } of logs.sort((a, b) => a.number - b.number)) {
       const bytes = await this.#read(name);
       this.bytes += bytes.length;
       const { records, problems, torn, end } = readLog(bytes);
       for (const problem of problems) this.add(name, problem);
       if (torn) whole.set(name, end);
       const [first] = records;
+      // The log of another store has whole records, too.
+      const begin = number === opened?.logNumber ? BigInt(opened.sequence) + 1n : undefined;
+      if (begin !== undefined && first !== undefined && sequenceOf(first) !== begin)
+        this.add(name, `it begins with change ${sequenceOf(first)} instead of ${begin}`);
       // Batches are numbered without gaps. The log before this one was not flushed as far as this one.
       if (first !== undefined && next !== undefined && sequenceOf(first) > next) missing = true;
       if (missing) this.cuts.set(name, 0);

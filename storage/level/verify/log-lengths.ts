@@ -1,11 +1,13 @@
 // The file LENGTHS beside the logs of an open database: how far they were written. It tells a log that a crash
-// cut from one that lost its end later. A seal (seal.ts) does so for a database that was closed.
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+// cut from one that lost its end later, and from the file of another store. A seal (seal.ts) does so for a database that was closed.
+import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, StorageError } from '../../../protocols/errors.js';
 import { exists } from '../../files/exists.js';
 import { hasFileList } from '../../files/file-list.js';
+import { crcOfFile } from '../../files/file-sum.js';
+import { removeNoted } from '../../files/note-change.js';
 import { readRegular } from '../../files/regular-file.js';
 
 /** LevelDB leaves files alone whose names are not its own. */
@@ -13,16 +15,25 @@ const LENGTHS_FILE = 'LENGTHS';
 /** The content is padded to what a disk writes as a whole, so that it is never a mixture of two. */
 const SECTOR_BYTES = 512;
 const LOG_FILE = /^(\d+)\.log$/;
+/** Bytes of a file whose checksum is recorded: the same file of another store begins otherwise. */
+const BEGIN_BYTES = 1024;
 /** Linux: another number after each start of the machine. */
 const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
 
 interface Lengths {
   /** The start of the machine; '' if the system does not tell. */
   readonly boot: string;
+  /** Number of the process that had the database open; absent in those of an earlier version. */
+  readonly process?: number;
   /** Whether the directory around the database has a list of its files; absent in those of an earlier version. */
   readonly listed?: boolean;
   /** The MANIFEST in use, with the bytes that were written; LevelDB flushes it itself. */
-  readonly manifest?: { readonly name: string; readonly inode: number; readonly written: number };
+  readonly manifest?: {
+    readonly name: string;
+    readonly inode: number;
+    readonly written: number;
+    readonly begin?: number;
+  };
   readonly logs: readonly {
     readonly number: number;
     readonly inode: number;
@@ -30,6 +41,8 @@ interface Lengths {
     readonly written: number;
     /** Bytes flushed. They are there in any case. */
     readonly flushed: number;
+    /** CRC-32 of the first bytes that were written, at most {@link BEGIN_BYTES}; absent in those of an earlier version. */
+    readonly begin?: number;
   }[];
 }
 
@@ -65,8 +78,14 @@ export async function measureLogs(
 async function measureManifest(directory: string): Promise<Pick<Lengths, 'manifest'>> {
   const name = (await readRegular(join(directory, 'CURRENT'))).toString('latin1').trimEnd();
   const { ino, size } = await stat(join(directory, name));
-  return { manifest: { name, inode: ino, written: size } };
+  return { manifest: { name, inode: ino, written: size, begin: await beginOf(join(directory, name), size) } };
 }
+
+function beginOf(path: string, written: number): Promise<number> {
+  return crcOfFile(path, { to: Math.min(written, BEGIN_BYTES) });
+}
+
+const logName = (number: number): string => `${String(number).padStart(6, '0')}.log`;
 
 /** Keeps the file LENGTHS of one open database. Its writes are not flushed: an older content claims less. */
 export class LogLengths {
@@ -94,14 +113,18 @@ export class LogLengths {
         if (!logs.some((log) => log.number === number)) this.#flushed.delete(number);
       const lengths: Lengths = {
         boot: await bootId(),
+        process: process.pid,
         listed: await hasFileList(dirname(this.#directory)),
         ...(await measureManifest(this.#directory)),
-        logs: logs.map(({ number, inode, size }) => ({
-          number,
-          inode,
-          written: size,
-          flushed: this.#flushed.get(number) ?? 0,
-        })),
+        logs: await Promise.all(
+          logs.map(async ({ number, inode, size }) => ({
+            number,
+            inode,
+            written: size,
+            flushed: this.#flushed.get(number) ?? 0,
+            begin: await beginOf(join(this.#directory, logName(number)), size),
+          })),
+        ),
       };
       const text = JSON.stringify(lengths);
       const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
@@ -143,6 +166,12 @@ export async function hadFileList(directory: string): Promise<boolean> {
   return (await readLengths(directory))?.listed === true;
 }
 
+/** The start of the machine, and the number of the process that had an unsealed database open; undefined if it is not known. */
+export async function recordedProcess(directory: string): Promise<string | undefined> {
+  const { boot = '', process } = (await readLengths(directory)) ?? {};
+  return boot === '' || process === undefined ? undefined : `${boot} ${process}`;
+}
+
 export interface ShortenedOptions {
   /** The number of the oldest log in use. */
   readonly logNumber: number;
@@ -157,7 +186,10 @@ export interface ShortenedOptions {
   readonly whole?: ReadonlyMap<string, number>;
 }
 
-/** Returns the files that are shorter than they were: a crash did not lose the missing part. */
+/**
+ * Returns the files that are shorter than they were, since a crash did not lose the missing part, or that are those of
+ * another store.
+ */
 export async function shortenedFiles(
   directory: string,
   { logNumber, manifest, copies = false, whole = new Map() }: ShortenedOptions,
@@ -167,39 +199,75 @@ export async function shortenedFiles(
   const logs = new Map((await measureLogs(directory)).map((log) => [log.number, log]));
   /** A sentence about a file that is shorter, or whose last whole record ends before. */
   const shortage = (file: string, size: number | undefined, expected: number): string | undefined => {
-    if (size === undefined) return 'it is missing';
-    if (size < expected) return `it has ${size} bytes instead of ${expected}`;
+    if (size === undefined) return `it is missing, and ${LENGTHS_FILE} has it`;
+    if (size < expected) return `it has ${size} bytes instead of ${expected}, which ${LENGTHS_FILE} has`;
     const end = whole.get(file) ?? size;
-    return copies && end < expected ? `it is damaged after ${end} of ${expected} bytes` : undefined;
+    return copies && end < expected
+      ? `it is damaged after ${end} of ${expected} bytes, which ${LENGTHS_FILE} has`
+      : undefined;
   };
   const isSameRun = lengths.boot !== '' && lengths.boot === (await bootId());
-  const found = lengths.logs.flatMap(({ number, inode, written, flushed }) => {
+  const known = lengths.manifest;
+  if (isSameRun && known !== undefined) {
+    const other = await otherManifest(directory, manifest, known);
+    if (other !== undefined) return copies || other.file !== LENGTHS_FILE ? [other] : [];
+  }
+  const found: { readonly file: string; readonly problem: string }[] = [];
+  for (const { number, inode, written, flushed, begin } of lengths.logs) {
     const log = logs.get(number);
     // A copy is another file: it may have been made while the log grew.
     const expected = isSameRun && (copies || log === undefined || log.inode === inode) ? written : flushed;
-    const file = `${String(number).padStart(6, '0')}.log`;
-    if (number < logNumber || expected === 0) return [];
-    const problem = shortage(file, log?.size, expected);
-    return problem === undefined ? [] : [{ file, problem }];
-  });
-  const known = lengths.manifest;
-  if (!isSameRun || known === undefined) return found;
-  if (known.name !== manifest) {
-    const isOlder = numberOf(manifest) < numberOf(known.name);
-    return isOlder
-      ? [...found, { file: 'CURRENT', problem: `it names ${manifest} instead of ${known.name}` }]
-      : found;
+    const file = logName(number);
+    if (number < logNumber || expected === 0) continue;
+    const isOther =
+      begin !== undefined &&
+      expected >= Math.min(written, BEGIN_BYTES) &&
+      log !== undefined &&
+      log.size >= Math.min(written, BEGIN_BYTES) &&
+      (await beginOf(join(directory, file), written)) !== begin;
+    const problem = isOther
+      ? `it is not the one that ${LENGTHS_FILE} has`
+      : shortage(file, log?.size, expected);
+    if (problem !== undefined) found.push({ file, problem });
   }
+  // An opening that was killed before it recorded the lengths.
+  if (!isSameRun || known?.name !== manifest) return found;
   const { size, ino } = await stat(join(directory, manifest));
   const problem = copies || ino === known.inode ? shortage(manifest, size, known.written) : undefined;
   return problem === undefined ? found : [...found, { file: manifest, problem }];
+}
+
+/**
+ * What is wrong if the lengths were recorded with another MANIFEST; undefined if they were not. LevelDB makes one only
+ * when it opens a database, and the lengths are forgotten before.
+ */
+async function otherManifest(
+  directory: string,
+  manifest: string,
+  { name, written, begin }: NonNullable<Lengths['manifest']>,
+): Promise<{ readonly file: string; readonly problem: string } | undefined> {
+  if (numberOf(manifest) < numberOf(name))
+    return {
+      file: 'CURRENT',
+      problem: `it names ${manifest} instead of ${name}, which is in ${LENGTHS_FILE}`,
+    };
+  if (begin === undefined) return undefined;
+  if (name !== manifest)
+    return { file: LENGTHS_FILE, problem: `it is of ${name}, and CURRENT names ${manifest}` };
+  const path = join(directory, manifest);
+  if ((await stat(path)).size < Math.min(written, BEGIN_BYTES) || (await beginOf(path, written)) === begin)
+    return undefined;
+  return { file: LENGTHS_FILE, problem: `it is of another ${manifest}` };
 }
 
 function numberOf(manifest: string): number {
   return Number(/\d+$/.exec(manifest)?.[0] ?? 0);
 }
 
-/** Forgets the lengths, before a log is shortened on purpose, or after the database was sealed. */
+/**
+ * Forgets the lengths, before a log is shortened on purpose, before LevelDB makes another MANIFEST, and after the
+ * database was sealed.
+ */
 export async function forgetLengths(directory: string): Promise<void> {
-  await rm(join(directory, LENGTHS_FILE), { force: true });
+  await removeNoted(join(directory, LENGTHS_FILE));
 }

@@ -9,6 +9,8 @@ export interface ManifestState {
   readonly tables: ReadonlyMap<number, number>;
   /** The oldest log whose rows may be in no table; 0 in a database that was just created. */
   readonly logNumber: number;
+  /** The number of the last change when the database was opened, and the log that began then. */
+  readonly opened?: { readonly logNumber: number; readonly sequence: number } | undefined;
   /** Bytes of whole records, if the last one is incomplete. */
   readonly torn?: number | undefined;
   readonly problems: readonly string[];
@@ -31,11 +33,13 @@ export function readManifest(bytes: Uint8Array): ManifestState {
   const { records, problems, torn, end } = readLog(bytes);
   const tables = new Map<number, number>();
   let logNumber = 0;
+  let sequence: number | undefined;
+  let opened: ManifestState['opened'];
   const found = [...problems];
   if (bytes.length === 0) found.push('it is empty');
   else if (records.length === 0 && found.length === 0) found.push('it has no whole record');
   try {
-    for (const record of records) {
+    for (const [index, record] of records.entries()) {
       const reader = new WireReader(record);
       while (!reader.done) {
         const tag = reader.varint();
@@ -46,8 +50,10 @@ export function readManifest(bytes: Uint8Array): ManifestState {
           case TAG.logNumber:
             logNumber = reader.varint();
             break;
-          case TAG.nextFile:
           case TAG.lastSequence:
+            sequence = reader.varint();
+            break;
+          case TAG.nextFile:
           case TAG.previousLog:
             reader.varint();
             break;
@@ -71,10 +77,12 @@ export function readManifest(bytes: Uint8Array): ManifestState {
             throw new StorageError(`it has an unknown field ${tag}`);
         }
       }
+      // After the tables of the former MANIFEST comes the edit of the opening.
+      if (index === 1 && logNumber > 0 && sequence !== undefined) opened = { logNumber, sequence };
     }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     found.push(error.message);
   }
-  return { tables, logNumber, torn: torn ? end : undefined, problems: found };
+  return { tables, logNumber, opened, torn: torn ? end : undefined, problems: found };
 }

@@ -14,7 +14,7 @@ import { syncPath } from '../../files/sync-path.js';
 import { forgetLengths } from './log-lengths.js';
 
 /** LevelDB leaves files alone whose names are not its own. */
-const SEAL_FILE = 'SEAL';
+export const SEAL_FILE = 'SEAL';
 
 export interface Seal {
   /**
@@ -87,8 +87,9 @@ export async function writeSeal(directory: string, names: readonly string[]): Pr
 /** A copy that a check or a repair opens beside a store, which it does not change. */
 const COPY = /\.(?:check|probe|repaired)-[^/]*$/;
 
-/** Removes the seal of a database that is to be opened; the list of the directory around it is open from now on. */
+/** Removes the seal of a database that is to be opened, or the lengths that a killed process left; the list of the directory around it is open from now on. */
 export async function breakSeal(directory: string): Promise<void> {
   if (!COPY.test(directory)) await openFileList(dirname(directory));
   await rm(join(directory, SEAL_FILE), { force: true });
+  await forgetLengths(directory);
 }

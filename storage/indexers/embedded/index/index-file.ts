@@ -1,13 +1,14 @@
 // The SQLite file of the embedded engine's index: its tables, its columns, and the checks when it is opened.
 
 import { rmSync, statfsSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Database from 'libsql';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../../../protocols/errors.js';
 import { SUMS_FILE, verifySums, writeSums } from '../../../files/checksums.js';
 import { exists } from '../../../files/exists.js';
 import { STATE_FILE } from '../../../files/index-state.js';
+import { removeNoted } from '../../../files/note-change.js';
 import { isUnopened, openFailure } from '../../../files/open-failure.js';
 import { COLUMN_WEIGHTS, isContentColumn } from '../../columns/columns.js';
 import { BREAK, PART, UNICODE_VERSION } from '../../query/words.js';
@@ -249,7 +250,7 @@ export async function checkClosedIndex(file: string, rebuildOnError: boolean): P
   if (problem === undefined) return { isSealed: true, checkPages: false };
   if (!rebuildOnError) throw new StorageError(`cannot use the index ${file}: ${problem}`);
   removeIndexFile(file);
-  await rm(sums, { recursive: true, force: true });
+  await removeNoted(sums);
   return { isSealed: false, checkPages: false };
 }
 

@@ -1,8 +1,8 @@
 // The sums of an index that nothing is written into for a while: kill -9 leaves them, so that its pages can be compared
 // without the process that wrote them.
-import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SUMS_FILE } from '../../../files/checksums.js';
+import { removeNoted } from '../../../files/note-change.js';
 import { sealIndex } from './index-file.js';
 
 /** Milliseconds without a change before the sums are written. */
@@ -55,7 +55,7 @@ export class IndexRest {
   async end(): Promise<void> {
     await this.stop();
     if (!this.#isSealed) return;
-    await rm(join(dirname(this.#file), SUMS_FILE), { recursive: true, force: true });
+    await removeNoted(join(dirname(this.#file), SUMS_FILE));
     this.#isSealed = false;
   }
 
