@@ -18,7 +18,7 @@ import { countRows, pagesOf, pagesOfKeys } from '../rows/pages.js';
 import { flushLogs, flushOpening, prepareCreation } from './creation.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
-import { forgetLengths, LogLengths, measureLogs } from './verify/log-lengths.js';
+import { clearLengths, LogLengths, measureLogs } from './verify/log-lengths.js';
 import { writeBatch } from './write-batch.js';
 import { hasRoomToOpen, SharedDatabase } from './write-recovery.js';
 
@@ -405,7 +405,7 @@ export class Level implements Rows, RowTransaction {
   }
 
   async #openAgain(): Promise<void> {
-    await forgetLengths(this.directory);
+    await clearLengths(this.directory);
     await this.#db.open({ createIfMissing: false });
     await flushOpening(this.directory);
     await this.#lengths.record();

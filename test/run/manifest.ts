@@ -118,6 +118,7 @@ attacks/endless-responses          gate    15 exact    clients/fetch servers/gat
 attacks/essence-bombs              gate    30 seeded   servers/essence
 attacks/essence-own-limits         gate    15 exact    servers/essence
 attacks/essence-reader-processes   gate    15 exact    servers/essence
+attacks/exchanged-lists            gate    15 exact    storage
 attacks/full-disk-collecting       gate    26 exact    storage/files servers/broker servers/gatherer servers/host
 attacks/full-disk-gathering        gate    50 exact    storage/files servers/broker servers/gatherer servers/host
 attacks/full-disk-logs             gate    13 exact    storage/files servers/broker servers/gatherer servers/host

@@ -126,18 +126,21 @@ export class LogLengths {
           })),
         ),
       };
-      const text = JSON.stringify(lengths);
-      const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
-      if (line.length > SECTOR_BYTES) return;
-      // Not truncated: on a full disk the place of the former content is kept.
-      await using file = await open(join(this.#directory, LENGTHS_FILE), 'r+').catch(() =>
-        open(join(this.#directory, LENGTHS_FILE), 'w'),
-      );
-      await file.write(Buffer.from(line.padEnd(SECTOR_BYTES), 'latin1'), 0, SECTOR_BYTES, 0);
+      await writeLengths(this.#directory, lengths);
     } catch {
       // The disk is full, or the directory was removed, as that of a reader's clone.
     }
   }
+}
+
+async function writeLengths(directory: string, lengths: Lengths): Promise<void> {
+  const text = JSON.stringify(lengths);
+  const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
+  if (line.length > SECTOR_BYTES) return;
+  const path = join(directory, LENGTHS_FILE);
+  // Not truncated: on a full disk the place of the former content is kept.
+  await using file = await open(path, 'r+').catch(() => open(path, 'w'));
+  await file.write(Buffer.from(line.padEnd(SECTOR_BYTES), 'latin1'), 0, SECTOR_BYTES, 0);
 }
 
 /** What an earlier process wrote about the logs; undefined if there is nothing readable. */
@@ -264,10 +267,14 @@ function numberOf(manifest: string): number {
   return Number(/\d+$/.exec(manifest)?.[0] ?? 0);
 }
 
-/**
- * Forgets the lengths, before a log is shortened on purpose, before LevelDB makes another MANIFEST, and after the
- * database was sealed.
- */
+/** The lengths that were recorded are forgotten before LevelDB makes another MANIFEST; the file keeps its place. */
+export async function clearLengths(directory: string): Promise<void> {
+  const lengths = await readLengths(directory);
+  if (lengths !== undefined)
+    await writeLengths(directory, { boot: '', listed: lengths.listed ?? false, logs: [] });
+}
+
+/** Forgets the lengths, before a log is shortened on purpose, or after the database was sealed. */
 export async function forgetLengths(directory: string): Promise<void> {
   await removeNoted(join(directory, LENGTHS_FILE));
 }

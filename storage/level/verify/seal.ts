@@ -11,7 +11,7 @@ import { hasFileList, openFileList } from '../../files/file-list.js';
 import { readRegular } from '../../files/regular-file.js';
 import { replaceContent } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
-import { forgetLengths } from './log-lengths.js';
+import { clearLengths, forgetLengths } from './log-lengths.js';
 
 /** LevelDB leaves files alone whose names are not its own. */
 export const SEAL_FILE = 'SEAL';
@@ -91,5 +91,5 @@ const COPY = /\.(?:check|probe|repaired)-[^/]*$/;
 export async function breakSeal(directory: string): Promise<void> {
   if (!COPY.test(directory)) await openFileList(dirname(directory));
   await rm(join(directory, SEAL_FILE), { force: true });
-  await forgetLengths(directory);
+  await clearLengths(directory);
 }
