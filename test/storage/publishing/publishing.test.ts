@@ -525,10 +525,6 @@ t.test('finished files while their place is down', async (t) => {
     isFinished: (name) => name.endsWith('.warc'),
     onProblem: (sentence) => problems.push(sentence),
   });
-  const finish = async (name: string) => {
-    await writeFile(join(directory, name), name);
-    copies.add(name);
-  };
   const sent = async () => {
     const keys: string[] = [];
     for await (const page of store.list('archive/')) keys.push(...page.map(({ key }) => key));
@@ -539,13 +535,17 @@ t.test('finished files while their place is down', async (t) => {
     if (method !== 'list') tried++;
     return { error: new StorageError('memory does not answer') };
   };
-  for (const name of ['a.warc', 'b.warc', 'c.warc', 'd.warc']) await finish(name);
+  const names = ['a.warc', 'b.warc', 'c.warc', 'd.warc'];
+  for (const name of names) await writeFile(join(directory, name), name);
+  // All are waiting before the first one fails.
+  for (const name of names) copies.add(name);
   await copies.settled();
   t.equal(tried, 1, 'not each file waits for it');
   t.match(problems, [/a\.warc cannot be sent to the place of Publish: memory does not answer/, /d\.warc/]);
   store.fault = () => undefined;
   await writeFile(join(directory, 'open.part'), 'x');
-  await finish('e.warc');
+  await writeFile(join(directory, 'e.warc'), 'e.warc');
+  copies.add('e.warc');
   await copies[Symbol.asyncDispose]();
   t.same(
     await sent(),

@@ -1,13 +1,4 @@
-import { Readable } from 'node:stream';
-import {
-  type Entry,
-  fromBufferPromise,
-  fromRandomAccessReaderPromise,
-  RandomAccessReader,
-  type ZipFile,
-} from 'yauzl';
-import { messageOf } from '../../../../protocols/errors.js';
-import { bufferOf } from '../../bytes.js';
+import type { Entry, ZipFile } from 'yauzl';
 
 /** An archive that is too long for memory. */
 export interface RangedBytes {
@@ -61,11 +52,9 @@ export class ZipMembers {
     maxBytes = MAX_DOCUMENT_BYTES,
     maxMemberBytes = MAX_MEMBER_BYTES,
   ): Promise<ZipMembers> {
-    const options = { lazyEntries: true, autoClose: false };
-    const file =
-      body instanceof Uint8Array
-        ? await fromBufferPromise(bufferOf(body), options)
-        : await fromRandomAccessReaderPromise(new RangeReader(body), body.length, options);
+    // Only documents in archives pay for the library.
+    const { openArchive } = await import('./open-archive.js');
+    const file = await openArchive(body);
     const entries = new Map<string, Entry>();
     let count = 0;
     await new Promise<void>((resolve, reject) => {
@@ -117,56 +106,4 @@ export class ZipMembers {
   close(): void {
     this.#file.close();
   }
-}
-
-/** Bytes that are read at once: the directory is read in small pieces. */
-const WINDOW_BYTES = 64 * 1024;
-
-/** Reads the parts of an archive that are asked for. */
-class RangeReader extends RandomAccessReader {
-  readonly #source: RangedBytes;
-  #window = Buffer.alloc(0);
-  #windowStart = 0;
-
-  constructor(source: RangedBytes) {
-    super();
-    this.#source = source;
-  }
-
-  override _readStreamForRange(start: number, end: number): Readable {
-    return Readable.from(copies(this.#source.pieces(start, end)), { objectMode: false });
-  }
-
-  override read(
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    callback: (error: Error | null) => void,
-  ): void {
-    this.#fill(position, length).then(
-      () => {
-        const at = position - this.#windowStart;
-        this.#window.copy(buffer, offset, at, at + length);
-        callback(null);
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(messageOf(error))),
-    );
-  }
-
-  /** Sees to it that the window has these bytes. */
-  async #fill(position: number, length: number): Promise<void> {
-    const at = position - this.#windowStart;
-    if (at >= 0 && at + length <= this.#window.length) return;
-    const end = Math.min(this.#source.length, position + Math.max(length, WINDOW_BYTES));
-    if (position < 0 || position + length > end) throw new Error('the archive ends too soon');
-    const pieces: Buffer[] = [];
-    for await (const piece of copies(this.#source.pieces(position, end))) pieces.push(piece);
-    this.#window = Buffer.concat(pieces);
-    this.#windowStart = position;
-  }
-}
-
-async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const piece of pieces) yield Buffer.from(piece);
 }
