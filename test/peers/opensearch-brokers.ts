@@ -102,14 +102,28 @@ t.test('one index for several brokers', { skip }, async (t) => {
     await equal(t, 'the next index');
   });
 
+  await t.test(
+    'a writer that stands still is replaced, and looks at the index when it wakes up',
+    async (t) => {
+      other.process?.kill('SIGSTOP');
+      gatherd.documents = documentsOf(DOCUMENTS + 15);
+      await one.startCollection();
+      await one.finds('common', DOCUMENTS + 15);
+      other.process?.kill('SIGCONT');
+      for (const broker of [other, embedded]) await broker.finds('common', DOCUMENTS + 15);
+      await equal(t, 'after it woke up');
+      t.match((await other.admin('do-stats')).stdout, `(process ${one.process?.child.pid}) writes it`);
+    },
+  );
+
   await t.test('a writer that ends gives the index to the other one', async (t) => {
-    other.process?.kill('SIGTERM');
-    await other.process?.finished;
+    one.process?.kill('SIGTERM');
+    await one.process?.finished;
     gatherd.documents = documentsOf(DOCUMENTS + 20);
-    await one.collect();
-    await one.finds('common', DOCUMENTS + 20);
-    await other.start();
+    await other.collect();
     await other.finds('common', DOCUMENTS + 20);
+    await one.start();
+    await one.finds('common', DOCUMENTS + 20);
     await embedded.finds('common', DOCUMENTS + 20);
     await equal(t, 'after the end');
   });

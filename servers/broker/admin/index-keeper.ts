@@ -125,7 +125,13 @@ export class IndexKeeper {
    * index has.
    */
   async followOthers(): Promise<void> {
+    const { shared } = this.#indexer;
     await this.#write(async () => {
+      if (shared !== undefined && !this.#updating) {
+        // It may have been removed, which only the queries of the other Brokers show.
+        await shared.refresh();
+        this.#position = this.#indexer.watermark;
+      }
       await this.#store.refresh();
       if (this.#isLost()) await this.#rebuild();
       else if (this.lag > 0) await this.#settle();

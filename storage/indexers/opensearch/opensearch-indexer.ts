@@ -29,22 +29,23 @@ import { ProgramIndexer } from '../external/program-indexer.js';
 import type { Leaf } from '../query/leaf.js';
 import { Matcher } from '../query/matcher.js';
 import { anyWord, type PlainWords } from '../query/plain-words.js';
-import { UNICODE_VERSION } from '../query/words.js';
-import { TimeSlice } from '../scheduling/time-slice.js';
+import type { TimeSlice } from '../scheduling/time-slice.js';
 import { aliasOf, readAccess, readOwner } from './access.js';
 import { BestFirst } from './best-first.js';
 import { BulkLoader } from './bulk-loader.js';
 import { ClusterClient } from './client.js';
 import { requireOpenSearch } from './cluster-version.js';
-import { documentOf, INDEX_RULES } from './documents.js';
+import { documentOf } from './documents.js';
 import { isPassing } from './failures.js';
 import { readPages } from './index-pages.js';
 import type { IndexQuery } from './index-query.js';
 import { IndexSet } from './index-state.js';
+import { type IndexView, readView } from './index-view.js';
 import { IndexWords } from './index-words.js';
 import { type MostWords, mostWords } from './most-words.js';
 import { type RankedWord, rankingOf } from './ranking.js';
 import { translate } from './translate.js';
+import { Turn } from './turn.js';
 
 /** Options of {@link openOpenSearchIndexer}. */
 export interface OpenSearchIndexerOptions {
@@ -109,40 +110,12 @@ export async function openOpenSearchIndexer(options: OpenSearchIndexerOptions): 
       aliasOf(options.index),
       await readOwner(directory, options.storeName),
     );
-    const state = await readState(indexes);
+    const state = await readView(indexes);
     const reader = await openObjectReader(storeDirectory, (object) => indexedPartOf(object, maxIndexedBytes));
     return new OpenSearchIndexer(options, client, indexes, reader, state);
   } catch (error) {
     await client.close();
     throw error;
-  }
-}
-
-/** What the engine knows of the index in use. */
-interface State {
-  /** Its name; undefined before the first one. */
-  readonly name: string | undefined;
-  readonly watermark: number;
-  readonly objects: number;
-  readonly epoch: number;
-  /** Whether its documents follow the rules of this version. If not, the next run makes another index. */
-  readonly isUsable: boolean;
-}
-
-/** @param known what was read before */
-async function readState(indexes: IndexSet, known?: State): Promise<State> {
-  const found = await indexes.current();
-  const { rules, unicode, epoch = 0, watermark = 0 } = found?.meta ?? {};
-  const isUsable = rules === INDEX_RULES && unicode === UNICODE_VERSION;
-  const name = found?.name;
-  if (name === undefined || !isUsable) return { name, watermark: 0, objects: 0, epoch, isUsable };
-  if (known?.name === name && known.watermark === watermark) return { ...known, epoch, isUsable };
-  try {
-    return { name, watermark, objects: await indexes.count(name), epoch, isUsable };
-  } catch (error) {
-    // Another writer may have replaced it meanwhile.
-    if ((await indexes.current())?.name === name) throw error;
-    return readState(indexes, known);
   }
 }
 
@@ -162,7 +135,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   readonly #options: OpenSearchIndexerOptions & typeof DEFAULTS;
   readonly #client: ClusterClient;
   readonly #indexes: IndexSet;
-  #state: State;
+  #state: IndexView;
   #updating = false;
   #rebuilding = false;
   #run: Promise<Run> | undefined;
@@ -184,7 +157,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
     client: ClusterClient,
     indexes: IndexSet,
     reader: ObjectReader,
-    state: State,
+    state: IndexView,
   ) {
     super(reader, { ...CANDIDATE_SEARCH_LIMITS, ...options.limits });
     this.#options = { ...DEFAULTS, ...options };
@@ -420,7 +393,7 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
   async #refresh(): Promise<void> {
     this.assertOpen();
     const before = this.#state;
-    const state = await readState(this.#indexes, before);
+    const state = await readView(this.#indexes, before);
     this.#state = { ...state, epoch: Math.max(state.epoch, before.epoch) };
     if (this.#state.name !== before.name || this.#state.watermark !== before.watermark) this.#version++;
   }
@@ -461,19 +434,4 @@ class OpenSearchIndexer extends ProgramIndexer implements Indexer {
 
 function lostSentence(index: string): string {
   return `cannot use the index: ${index} of OpenSearch was removed`;
-}
-
-/** What a query does besides waiting for OpenSearch and matching: it gives the thread to others often. */
-class Turn implements AsyncDisposable {
-  private constructor(readonly slice: TimeSlice) {}
-
-  static async begin({ lifetimeMs }: CandidateOptions): Promise<Turn> {
-    const turn = new Turn(new TimeSlice({ sliceMs: 2, lifetimeMs }));
-    await turn.slice.begin();
-    return turn;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.slice.end();
-  }
 }

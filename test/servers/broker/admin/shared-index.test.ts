@@ -232,3 +232,27 @@ t.test('a writer that does not reach the index lets another one write', async (t
   t.equal(other.indexer.watermark, store.lastSequence);
   t.equal(await one.keeper.writer(), 'other');
 });
+
+t.test('an index that was removed is made again by the one that writes', async (t) => {
+  const { store, cluster, join, put } = await scene(t);
+  const one = await join('one');
+  const other = await join('other');
+  await put(2);
+  await one.keeper.settle();
+  const usual = cluster.script;
+  let isGone = true;
+  const loads = cluster.of('_bulk').length;
+  cluster.script = (request) => {
+    const { method, path } = request;
+    if (method === 'PUT' && path === '/web-1') isGone = false;
+    const missing = { status: 404, body: { error: { type: 'index_not_found_exception', reason: 'no' } } };
+    return isGone && method === 'GET' && path.endsWith('/_mapping') ? missing : usual(request);
+  };
+  await other.keeper.followOthers();
+  t.equal(other.keeper.lag, 2);
+  await one.keeper.followOthers();
+  t.equal(cluster.of('_bulk').length, loads + 1);
+  t.equal(one.indexer.watermark, store.lastSequence);
+  await other.keeper.followOthers();
+  t.equal(other.keeper.lag, 0);
+});
