@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
-import { messageOf } from '../../protocols/errors.js';
+import { messageOf, StateError } from '../../protocols/errors.js';
 import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { DiskReserve } from '../../storage/files/disk-reserve.js';
@@ -83,13 +83,16 @@ export async function openParts(
   const directory = config.brokerDirectory;
   const place = config.storeUrl ?? join(directory, 'store');
   await createDirectory(directory);
-  const damage = new StoreDamage();
+  let read: (oid: number) => Promise<unknown> = () => Promise.reject(new StateError('the store is not open'));
+  const damage = new StoreDamage({ read: (oid) => read(oid), report });
   const files = opened.use(
     await ListedDirectory.open(
       directory,
-      (sentence) => {
+      (sentence, file) => {
         log.warn(sentence);
-        if (sentence.startsWith(`${join(directory, 'store')}/`)) damage.note(sentence);
+        if (file?.name.startsWith('store/') !== true) return;
+        if (file.isWhole) damage.forget(file.name);
+        else damage.note(sentence, file.name);
       },
       readLiveFiles,
     ),
@@ -113,6 +116,8 @@ export async function openParts(
   const store = opened.adopt(await reserve.open(() => BrokerStore.open(place, { now })), (store) =>
     store.close(),
   );
+  read = (oid) => store.objects([oid]);
+  damage.opened();
   await files.start();
   await repairStoredTimes({
     store,

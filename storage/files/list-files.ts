@@ -37,6 +37,9 @@ export interface ChangedFile {
   readonly problem: string;
 }
 
+/** A clause about a file that was not as it was listed, and is so again, or that its store does not need any more. */
+export const WHOLE = 'is whole again';
+
 /** A clause about a file that is listed. */
 export const MISSING = 'is missing';
 

@@ -4,9 +4,17 @@ import { Mutex } from '../../protocols/mutex.js';
 import { exists } from './exists.js';
 import { LIST_FILE } from './file-kinds.js';
 import { type ListedFile, type ListedFiles, readFileList, writeFileList } from './file-list.js';
-import { type ChangedFile, compareFiles, listFiles } from './list-files.js';
+import { type ChangedFile, compareFiles, listFiles, WHOLE } from './list-files.js';
 import type { ReadLiveFiles } from './lost-files.js';
 import { WatchedFiles } from './watched-files.js';
+
+/** The file that a sentence is about. */
+export interface ReportedFile {
+  /** Its path within the directory. */
+  readonly name: string;
+  /** Whether it is as it was listed again. */
+  readonly isWhole: boolean;
+}
 
 /** A directory that was deleted in part has many files that are missing. */
 const MAX_SENTENCES = 20;
@@ -25,7 +33,7 @@ export class ListedDirectory implements AsyncDisposable {
   readonly #listed: ListedFiles;
   /** Without those that were not as they were listed. */
   readonly #files: ListedFiles;
-  readonly #report: (sentence: string) => void;
+  readonly #report: (sentence: string, file?: ReportedFile) => void;
   readonly #readLive: ReadLiveFiles;
   readonly #mutex = new Mutex();
   #watched: WatchedFiles | undefined;
@@ -36,7 +44,7 @@ export class ListedDirectory implements AsyncDisposable {
     directory: string,
     listed: ListedFiles,
     files: ListedFiles,
-    report: (sentence: string) => void,
+    report: (sentence: string, file?: ReportedFile) => void,
     readLive: ReadLiveFiles,
   ) {
     this.#readLive = readLive;
@@ -55,7 +63,7 @@ export class ListedDirectory implements AsyncDisposable {
    */
   static async open(
     directory: string,
-    report: (sentence: string) => void,
+    report: (sentence: string, file?: ReportedFile) => void,
     readLive: ReadLiveFiles,
   ): Promise<ListedDirectory> {
     const list = await readFileList(directory);
@@ -111,7 +119,9 @@ export class ListedDirectory implements AsyncDisposable {
   #say(changed: readonly ChangedFile[]): void {
     for (const { name, problem } of changed) {
       this.#sentences++;
-      if (this.#sentences <= MAX_SENTENCES) this.#report(`${join(this.#directory, name)} ${problem}`);
+      const file = { name, isWhole: problem === WHOLE };
+      if (this.#sentences <= MAX_SENTENCES || file.isWhole)
+        this.#report(`${join(this.#directory, name)} ${problem}`, file);
       else if (this.#sentences === MAX_SENTENCES + 1)
         this.#report(`further files of ${this.#directory} are not as they were listed`);
     }

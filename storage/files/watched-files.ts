@@ -38,6 +38,7 @@ import {
   findTopFiles,
   listFiles,
   MISSING,
+  WHOLE,
 } from './list-files.js';
 import { LostFiles, type ReadLiveFiles } from './lost-files.js';
 import { Pace } from './pace.js';
@@ -58,6 +59,8 @@ export class WatchedFiles {
   readonly #listed: ListedFiles;
   /** As they were listed, of files that were found to be missing or changed; undefined for those that were added. */
   readonly #damaged = new Map<string, ListedFile | undefined>();
+  /** What they were when they were compared last. */
+  readonly #compared = new Map<string, FileFacts | undefined>();
   /** Files that were found once, and not summed yet. */
   readonly #drafts = new Map<string, FileFacts>();
   readonly #reader: NoteReader;
@@ -146,6 +149,15 @@ export class WatchedFiles {
         this.#files.set(name, next);
       }
     }
+    for (const name of await this.#repaired(found, waiting, lost)) {
+      this.#damaged.delete(name);
+      this.#compared.delete(name);
+      if (!found.has(name)) {
+        notes += formatRemoval(name);
+        this.#files.delete(name);
+      }
+      changed.push({ name, problem: WHOLE });
+    }
     this.#isFirst = false;
     if (notes !== '') await appendNotes(this.#directory, notes, this.#notes);
     return changed;
@@ -198,6 +210,28 @@ export class WatchedFiles {
       if (file === undefined || isUntouched(listed, file)) continue;
       this.#files.set(name, { size: 0, crc32: undefined, mtimeNs: '0', inode: file.inode });
     }
+  }
+
+  /** The files that are as they were listed again, or that were removed and are not needed. */
+  async #repaired(found: FoundFiles, waiting: readonly string[], lost: LostFiles): Promise<string[]> {
+    const names: string[] = [];
+    for (const [name, listed] of this.#damaged) {
+      if (waiting.some((room) => name.startsWith(room))) continue;
+      const file = found.get(name);
+      if (file === undefined) {
+        this.#compared.delete(name);
+        if (listed === undefined || (isTable(name) && !(await lost.isLive(name)))) names.push(name);
+        continue;
+      }
+      const former = this.#compared.get(name);
+      if (listed === undefined || (former !== undefined && isUntouched(former, file))) continue;
+      this.#compared.set(name, file);
+      // Of some files only the name is known.
+      const isKnown = listed.mtimeNs !== '0';
+      const path = join(this.#directory, name);
+      if (!isKnown || (await compareFile(path, listed, growsInLevel(name))) === undefined) names.push(name);
+    }
+    return names;
   }
 
   #damage(name: string, problem: string): ChangedFile {

@@ -13,6 +13,7 @@ import { monitoredGatherd } from '../../servers/gatherd/figures.js';
 import { GathererStore } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { exchange } from '../servers/broker/helpers.js';
 import { entry, exchange as gatherdExchange, startGatherd } from '../servers/gatherd/helpers.js';
 import { put, summary } from '../storage/helpers.js';
@@ -46,8 +47,8 @@ async function startBroker(test: Test) {
   return { directory, child, port, web, log, problems, store: join(directory, 'store') };
 }
 
-/** Overwrites each `text` in the table files; returns how many there were. */
-async function damageTables(store: string, text: RegExp): Promise<number> {
+/** Overwrites the first letter of each `text` in the table files; returns how many there were. */
+async function damageTables(store: string, text: RegExp, letter = 'N'): Promise<number> {
   let found = 0;
   for (const name of await readdir(store)) {
     if (!name.endsWith('.ldb')) continue;
@@ -55,7 +56,7 @@ async function damageTables(store: string, text: RegExp): Promise<number> {
     const content = (await readFile(path)).toString('latin1');
     await using handle = await open(path, 'r+');
     for (const { index } of content.matchAll(text)) {
-      await handle.write('N', index);
+      await handle.write(letter, index);
       found++;
     }
   }
@@ -102,6 +103,9 @@ t.test('a query, a page and #BULK tell that an object is damaged', async (t) => 
     /is damaged: object \d+|\.ldb is not as it was written/,
     'the server is not ready',
   );
+  t.ok((await damageTables(store, /Needle-\d*7-needle/g, 'n')) > 500, 'they are as they were');
+  await waitUntil(async () => (await broker.problems()) === '');
+  t.match(await broker.log(), /object \d+ of the store is whole again/);
 });
 
 t.test('#BULK that runs while its store is damaged does not end as a complete one', async (t) => {

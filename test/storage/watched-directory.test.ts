@@ -230,6 +230,38 @@ t.test('damage while the program runs is reported, and named by a check after it
   t.same((await check(directory)).toSorted(), expected);
 });
 
+t.test('what was damaged while the program runs and is as it was is told, too', async (t) => {
+  const { directory, listed, sentences } = await running(t);
+  put(directory, 'crawl/warc/a.warc.gz');
+  await listed.look();
+  await listed.look();
+  const damaged = ['crawl/warc/a.warc.gz', 'index/CURRENT', 'web.log', 'working/LENGTHS'];
+  rmSync(join(directory, 'web.log'));
+  rmSync(join(directory, 'working/LENGTHS'));
+  writeFileSync(join(directory, 'index/CURRENT'), '9\n');
+  writeFileSync(join(directory, 'crawl/warc/a.warc.gz'), 'other');
+  put(directory, 'working/unknown');
+  await listed.look();
+  t.equal(sentences.length, 5);
+  sentences.length = 0;
+  await listed.look();
+  t.same(sentences, []);
+  for (const name of damaged) put(directory, name);
+  rmSync(join(directory, 'working/unknown'));
+  await listed.look();
+  t.same(
+    sentences.toSorted(),
+    [...damaged, 'working/unknown'].map((name) => `${name} is whole again`),
+  );
+  writeFileSync(join(directory, 'index/CURRENT'), '9\n');
+  await listed.look();
+  t.match(sentences.at(-1), 'index/CURRENT has 2 bytes', 'damage of it is told again');
+  put(directory, 'index/CURRENT');
+  await listed.look();
+  await listed[Symbol.asyncDispose]();
+  t.same(await check(directory), []);
+});
+
 t.test('a list that is removed while the program runs is reported and written again', async (t) => {
   const { directory, listed, sentences } = await running(t);
   rmSync(join(directory, 'FILES'));
