@@ -51,7 +51,7 @@ export {
   queueKey,
   type WorkQueueStore,
 } from './gatherer/queues.js';
-export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
+export { GathererStore, type GathererStoreOptions, type MetaChange } from './gatherer/store.js';
 export type {
   GathererFormats,
   InactivePosition,

@@ -22,6 +22,7 @@ export {
 } from './scope/root-limits.js';
 export type { ScopeAddresses } from './scope/root-node-scope.js';
 export { RootNodeScope } from './scope/root-node-scope.js';
+export type { SharedAdmission, SharedCounters } from './scope/shared-admission.js';
 export type { GathererScriptOptions } from './scripts.js';
 export { writeGathererScripts } from './scripts.js';
 export { debugProcessors, followDebug } from './watch/debug.js';

@@ -54,6 +54,14 @@ export interface GathererStoreOptions
   readonly shared?: LeasesOptions;
 }
 
+/** A change of small values in progress. Reads do not see what it puts. */
+export interface MetaChange {
+  get(name: string): Promise<MetaValue | undefined>;
+  put(name: string, value: MetaValue): void;
+  /** Milliseconds by the clock of the database. */
+  time(): Promise<number>;
+}
+
 interface PendingBatch {
   readonly content: BatchContent;
   readonly rows: number;
@@ -267,22 +275,27 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Changes one of the small values by what it was. Of two changes, of whatever processes, one comes after the other; one
-   * may be made again when the connection is lost.
+   * Changes small values by what they were. Of two changes, of whatever processes, one comes after the other.
    *
-   * @param change gets the value and the time by the clock of the database, milliseconds
+   * @param change may run again, when the connection is lost and it is not known whether its values were written
    */
-  changeMeta(
-    name: string,
-    change: (value: MetaValue | undefined, now: number) => MetaValue,
-  ): Promise<MetaValue> {
+  changeMeta<T>(change: (meta: MetaChange) => Promise<T>): Promise<T> {
     const { meta } = this.#formats;
-    return this.#change(async (rows) => {
-      const bytes = await rows.get(meta.keys.encode(name));
-      const value = change(bytes && meta.decode(bytes, name), await rows.time());
-      await rows.write([meta.put(name, value)]);
-      return value;
-    });
+    return this.#database.exclusive(
+      async (rows) => {
+        if (this.#database.isShared) this.#ownership.require(await rows.get(this.#ownership.key));
+        const table = new Table(rows, meta);
+        const changes: RowChange[] = [];
+        const result = await change({
+          get: (name) => table.get(name),
+          put: (name, value) => void changes.push(meta.put(name, value)),
+          time: () => rows.time(),
+        });
+        if (changes.length > 0) await rows.write(changes);
+        return result;
+      },
+      { mayRepeat: true },
+    );
   }
 
   /** The crawl's counters; undefined if no crawl has begun. */

@@ -20,6 +20,7 @@ import '../servers/gatherer/own-fetchers.test.js';
 import '../servers/gatherer/references.test.js';
 import '../servers/gatherer/refresh.test.js';
 import '../servers/gatherer/retry-after.test.js';
+import '../servers/gatherer/shared-admission.test.js';
 import '../servers/gatherer/shared-control.test.js';
 import '../servers/gatherer/robots-agent.test.js';
 import '../servers/gatherer/robots-octets.test.js';

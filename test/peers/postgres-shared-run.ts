@@ -104,4 +104,14 @@ t.test('the processes of a shared crawl', async (t) => {
     t.ok(sites.served.count >= 60, `${sites.served.count}`);
     t.comment(`${sites.served.count} pages for a limit of 60`);
   });
+
+  await t.test('URL-Max and Host-Max are those of all', async (t) => {
+    const { sites, join } = await setUp(t, root, 'urls', 'URL=100 Host=50 Delay=0.05');
+    const crawlers = ['one', 'two', 'three'].map((name) => join(name, '--begin'));
+    const ends = await Promise.all(crawlers.map(({ finished }) => finished));
+    for (const { code, stdout } of ends) t.match([code, JSON.parse(stdout)], [0, { end: 'finished' }]);
+    const pages = sites.log.filter(({ path }) => path !== '/robots.txt');
+    t.equal(new Set(pages.map(({ host, path }) => host + path)).size, 100);
+    t.ok(new Set(pages.map(({ host }) => host)).size <= 50);
+  });
 });

@@ -273,8 +273,8 @@ the others take over. No host is requested by two of them at a time. The crawl i
 process has anything left to do; then "harvest gatherer -export FILE" publishes it.
 
 harvest crawl pause, resume and stop at one process are for all of them, and limits of the order
-count what all have done; URL-Max and Host-Max are counted by each process for itself. Logs, WARC
-files and the console of each process are in its own --data. There are no checkpoints of a shared crawl.
+and of RootNodes count what all have done. Logs, WARC files and the console of each process are in
+its own --data. There are no checkpoints of a shared crawl.
 
 Examples:
   harvest crawl join sample.cf --begin --data a     begins a crawl, or joins the one in progress

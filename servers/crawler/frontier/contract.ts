@@ -28,7 +28,7 @@ export interface Candidate {
   /**
    * Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it.
    */
-  readonly admit?: () => boolean;
+  readonly admit?: () => boolean | Promise<boolean>;
 }
 
 /** The part of a candidate from which its {@link Prepared} is computed. */

@@ -74,15 +74,19 @@ export class CandidateIntake {
     const enumerations = candidates.map(({ root }) => this.#options.enumerations.of(root));
     const seenKeys = prepared.map(({ seenKey }, i) => seenIn(enumerations[i]!, seenKey));
     const isNew = await this.#options.seen.add(seenKeys);
+    const isWanted = candidates.map(
+      (candidate, i) => isNew[i] === 1 || candidate.forceFetch || this.#isOwnTarget(candidate, prepared[i]!),
+    );
+    const admitted = await Promise.all(
+      candidates.map((candidate, i) => isWanted[i]! && (candidate.admit?.() ?? true)),
+    );
     const refused: string[] = [];
     const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
     candidates.forEach((candidate, i) => {
-      const known = isNew[i] !== 1;
       const seenUrl = seenIn(enumerations[i]!, candidate.url);
-      if (known && !candidate.forceFetch && !this.#isOwnTarget(candidate, prepared[i]!))
-        this.#options.knownUrls.add(seenUrl);
-      else if (candidate.admit?.() === false) {
-        if (!known) refused.push(seenKeys[i]!);
+      if (!isWanted[i]!) this.#options.knownUrls.add(seenUrl);
+      else if (!admitted[i]!) {
+        if (isNew[i] === 1) refused.push(seenKeys[i]!);
       } else {
         this.#options.knownUrls.add(seenUrl);
         if (candidate.fetched === true) return;

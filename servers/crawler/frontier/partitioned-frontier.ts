@@ -50,7 +50,7 @@ export interface PartitionedFrontierOptions
   /** Milliseconds between two looks at the shares of the processes. */
   readonly balanceMs: number;
   /** Restores what was cut off when a URI was sent: what counts it against the limits of its RootNode. */
-  readonly admitFor?: (candidate: Candidate) => (() => boolean) | undefined;
+  readonly admitFor?: (candidate: Candidate) => Candidate['admit'] | undefined;
   readonly totalWait?: (now: number) => number;
   /** A partition was lost to another process. */
   readonly onLost?: (partition: number) => void;

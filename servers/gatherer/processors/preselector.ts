@@ -33,7 +33,7 @@ export class Preselector implements Processor {
   }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    if (this.#exceedsUrlMax(uri)) return 'post';
+    if (await this.#exceedsUrlMax(uri)) return 'post';
     // An archive has images and styles, too.
     if (uri.settings.embeds !== 'frames') return 'proceed';
     const { stoppedType, documents, gate } = this.#options;
@@ -52,11 +52,11 @@ export class Preselector implements Processor {
   }
 
   /** G-32: the URL-Max of a search in depth. */
-  #exceedsUrlMax(uri: CrawlUri): boolean {
+  async #exceedsUrlMax(uri: CrawlUri): Promise<boolean> {
     const { url, root, attempts, pathFromSeed } = uri.entry.uri;
     const limits = this.#options.roots[root];
     if (limits?.countsVisits !== true || pathFromSeed === '') return false;
-    if (limits.countVisit(url, attempts > 0)) return false;
+    if (await limits.countVisit(url, attempts > 0)) return false;
     uri.status = FETCH_STATUS.quotaReached;
     uri.disposition = 'rejected';
     uri.reason = `URL=${limits.rules.root.urlMax} of its RootNode is reached`;

@@ -33,6 +33,7 @@ import { linksOfLarge } from '../processors/large-links.js';
 import { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import { RootNodeScope } from '../scope/root-node-scope.js';
+import { SharedAdmission } from '../scope/shared-admission.js';
 import { openActions } from './actions.js';
 import { keepWireFor, openArchive, type RunArchive } from './archive.js';
 import { fetchLimits, gathererProcessors, loadProcessors, openMapper } from './chains.js';
@@ -316,6 +317,20 @@ async function openAnyFrontier(
   return frontier;
 }
 
+/** From now on the limits of the RootNodes are those of all processes. */
+async function shareLimits(
+  roots: readonly RootLimits[],
+  store: GathererStore,
+  resumed: boolean,
+): Promise<void> {
+  const admission = new SharedAdmission(store);
+  for (const [root, limits] of roots.entries()) {
+    limits.share(admission, root);
+    // Another run may have left rows.
+    if (!resumed) await store.changeMeta(async (meta) => limits.reset(meta));
+  }
+}
+
 /** Milliseconds between two looks at what the processes have. */
 function balanceMsOf({ leaseMs }: SharedRun): number {
   return leaseMs / 5;
@@ -339,15 +354,16 @@ function longestDelay({ settings }: CrawlOrderConfig, { roots }: RunNodes): numb
 }
 
 /** What counts a URI that another process has found against the limits of its RootNode. */
-function admitBy(limits: RootLimits | undefined, { url, depth }: Candidate): (() => boolean) | undefined {
+function admitBy(
+  limits: RootLimits | undefined,
+  { url, depth, pathFromSeed }: Candidate,
+): Candidate['admit'] | undefined {
   if (limits === undefined) return undefined;
   const parsed = new URL(url);
-  return () => {
-    const refusal =
-      depth === 0 ? undefined : (limits.refusal(parsed, depth, true) ?? limits.hostRefusal(parsed, depth));
-    if (refusal === undefined) limits.countUrl(parsed);
-    return refusal === undefined;
-  };
+  const isSeed = pathFromSeed === '';
+  const refusalNow = () =>
+    isSeed ? undefined : (limits.refusal(parsed, depth, true) ?? limits.hostRefusal(parsed, depth));
+  return async () => (await limits.admit(parsed, refusalNow, isSeed)) === undefined;
 }
 
 async function openFrontier(
@@ -388,8 +404,8 @@ async function openScope(
   const { store, order, config, ordered } = options;
   const { addresses } = network;
   const { shared } = options;
-  // The processes of a shared run count each for itself.
-  const roots = await openRootLimits(options, nodes, addresses, resumed && shared === undefined);
+  const roots = await openRootLimits(options, nodes, addresses, resumed);
+  if (shared !== undefined) await shareLimits(roots, store, resumed);
   limits.roots = roots;
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);

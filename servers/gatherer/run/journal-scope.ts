@@ -63,10 +63,9 @@ export class JournalScope {
       root,
       depth,
       isLeaf: pathFromSeed.endsWith('L') && isListed(limits.rules.root),
-      admit: () => {
-        const refusal = limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
-        if (refusal === undefined) limits.countUrl(parsed);
-        return refusal === undefined;
+      admit: async () => {
+        const refusalNow = () => limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
+        return (await limits.admit(parsed, refusalNow)) === undefined;
       },
     };
   }

@@ -219,12 +219,12 @@ export class SharedControl implements AsyncDisposable {
     return { ...state, at: now, elapsedMs: state.elapsedMs + (counts ? passed : 0) };
   }
 
-  async #change(change: (now: number, state: SharedState) => SharedState): Promise<SharedState> {
-    return stateOf(
-      await this.#options.store.changeMeta(CONTROL, (value, now) =>
-        JSON.stringify(change(now, stateOf(value))),
-      ),
-    );
+  #change(change: (now: number, state: SharedState) => SharedState): Promise<SharedState> {
+    return this.#options.store.changeMeta(async (meta) => {
+      const state = change(await meta.time(), stateOf(await meta.get(CONTROL)));
+      meta.put(CONTROL, JSON.stringify(state));
+      return state;
+    });
   }
 }
 

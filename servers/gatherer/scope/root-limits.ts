@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
 import { type AccessMethod, accessMethod, queryOf } from '../../../protocols/urls/index.js';
-import type { GathererBatch, GathererStore } from '../../../storage/index.js';
+import type { GathererBatch, GathererStore, MetaChange } from '../../../storage/index.js';
+import type { SharedAdmission, SharedCounters } from './shared-admission.js';
 
 /** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
 export type Refusal =
@@ -69,7 +70,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
  * Everything is synchronous, so that a check and the following {@link countUrl} are atomic; names must be
  * resolved beforehand.
  */
-export class RootLimits {
+export class RootLimits implements SharedCounters {
   readonly #addresses: KnownAddresses;
   readonly refused = new Map<Refusal, number>();
   readonly #hosts: Set<string>;
@@ -84,6 +85,8 @@ export class RootLimits {
   #newHosts: string[] = [];
   #newNames: string[] = [];
   #rows: number;
+  /** Of a crawl that several processes share, with the number of the RootNode. */
+  #shared: { readonly admission: SharedAdmission; readonly root: number } | undefined;
   /** The latest visits, which are repeated at once when robots.txt had to be fetched first. */
   readonly #visited = new LRUCache<string, true>({ max: MAX_VISITS });
 
@@ -105,18 +108,58 @@ export class RootLimits {
     return this.#hosts.size + this.#ownServer;
   }
 
+  /** From now on the counters are those of all processes that share the crawl, and {@link store} does nothing. */
+  share(admission: SharedAdmission, root: number): void {
+    this.#shared = { admission, root };
+  }
+
+  /** Begins to count in the store. */
+  reset(meta: MetaChange): void {
+    meta.put(progressKey(this.#shared!.root), JSON.stringify({ urls: 0, rows: 0 }));
+  }
+
+  async renew(meta: MetaChange): Promise<void> {
+    const stored = await readProgress(meta, this.#shared!.root, this.#rows);
+    for (const host of this.#newHosts) this.#hosts.delete(host);
+    for (const name of this.#newNames) this.#names.delete(name);
+    this.#forgetNew();
+    this.urls = stored?.urls ?? 0;
+    this.#rows = stored?.rows ?? 0;
+    for (const host of stored?.hosts ?? []) this.#hosts.add(host);
+    for (const name of stored?.names ?? []) this.#names.add(name);
+  }
+
+  put(meta: MetaChange): void {
+    if (!this.#dirty) return;
+    const { root } = this.#shared!;
+    // They are new until the next change finds them in the store.
+    const isNew = this.#newHosts.length + this.#newNames.length > 0;
+    const rows = this.#rows + (isNew ? 1 : 0);
+    if (isNew)
+      meta.put(
+        `${progressKey(root)}.${rows}`,
+        JSON.stringify({ hosts: this.#newHosts, names: this.#newNames }),
+      );
+    meta.put(progressKey(root), JSON.stringify({ urls: this.urls, rows }));
+  }
+
   /** Puts the counters into the batch if they changed; new hosts form a new row. */
   store(root: number, batch: GathererBatch): void {
-    if (!this.#dirty) return;
+    if (!this.#dirty || this.#shared !== undefined) return;
     this.#dirty = false;
     if (this.#newHosts.length + this.#newNames.length > 0) {
       this.#rows++;
       const row = { hosts: this.#newHosts, names: this.#newNames };
       batch.putMeta(`${progressKey(root)}.${this.#rows}`, JSON.stringify(row));
-      this.#newHosts = [];
-      this.#newNames = [];
+      this.#forgetNew();
     }
     batch.putMeta(progressKey(root), JSON.stringify({ urls: this.urls, rows: this.#rows }));
+  }
+
+  #forgetNew(): void {
+    this.#dirty = false;
+    this.#newHosts = [];
+    this.#newNames = [];
   }
 
   /**
@@ -180,15 +223,40 @@ export class RootLimits {
    * Counts a URL of a search in depth that is gathered now. Returns false if URL-Max is reached.
    * @param isRepeated whether an earlier attempt was counted
    */
-  countVisit(href: string, isRepeated: boolean): boolean {
+  async countVisit(href: string, isRepeated: boolean): Promise<boolean> {
     if (isRepeated || this.#visited.has(href)) return true;
-    if (this.urls >= this.rules.root.urlMax) {
-      this.countRefusal('url-max');
-      return false;
-    }
-    this.#visited.set(href, true);
-    this.#count(new URL(href));
-    return true;
+    const isLeft = (): boolean => this.urls < this.rules.root.urlMax;
+    const isCounted = await this.#decide(isLeft, () => this.#count(new URL(href)));
+    if (isCounted) this.#visited.set(href, true);
+    else this.countRefusal('url-max');
+    return isCounted;
+  }
+
+  /**
+   * Counts a new URL and its host unless something refuses it. In a crawl that several processes share this is decided in
+   * the store.
+   *
+   * @param isSeed whether it is the RootNode itself
+   */
+  async admit(url: URL, refusalNow: () => Refusal | undefined, isSeed = false): Promise<Refusal | undefined> {
+    let refusal: Refusal | undefined;
+    const isAllowed = (): boolean => {
+      refusal = refusalNow();
+      return refusal === undefined;
+    };
+    await this.#decide(isAllowed, () => this.countUrl(url, isSeed));
+    return refusal;
+  }
+
+  /** Counters only grow: what is refused by those that are known here stays refused. */
+  async #decide(isAllowed: () => boolean, count: () => void): Promise<boolean> {
+    const decide = (): boolean => {
+      const allowed = isAllowed();
+      if (allowed) count();
+      return allowed;
+    };
+    if (this.#shared === undefined) return decide();
+    return isAllowed() && this.#shared.admission.decide(this, decide);
   }
 
   #count(url: URL): void {
@@ -231,15 +299,20 @@ const storedProgress = z.object({
 });
 const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.string()) });
 
-/** Reads the counters that {@link RootLimits.store} wrote; undefined if there are no counters. */
+/**
+ * Reads the counters that {@link RootLimits.store} wrote; undefined if there are no counters.
+ *
+ * @param after the number of rows of hosts that are known already
+ */
 export async function readProgress(
   meta: Pick<GathererStore['meta'], 'get'>,
   root: number,
+  after = 0,
 ): Promise<RootProgress | undefined> {
   const stored = await meta.get(progressKey(root));
   if (typeof stored !== 'string') return undefined;
   const { urls, rows, hosts, names } = storedProgress.parse(JSON.parse(stored));
-  for (let row = 1; row <= rows; row++) {
+  for (let row = after + 1; row <= rows; row++) {
     const text = await meta.get(`${progressKey(root)}.${row}`);
     const more = storedHosts.parse(JSON.parse(String(text)));
     hosts.push(...more.hosts);

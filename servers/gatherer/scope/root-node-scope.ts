@@ -87,12 +87,11 @@ export class RootNodeScope implements Scope {
       sourceTag,
       network,
       // Called when the link is known to be new; other links may have reached the limits meanwhile.
-      admit: () => {
+      admit: async () => {
         const { maxUrisPerPattern } = uri.settings;
         const trap = this.#patterns.admit(link.url, maxUrisPerPattern) === undefined ? undefined : 'pattern';
-        const refusal = refusalNow() ?? trap;
+        const refusal = isPart ? trap : await limits.admit(url, () => refusalNow() ?? trap);
         if (refusal !== undefined) this.#refuse(uri, link, limits, refusal);
-        else if (!isPart) limits.countUrl(url);
         return refusal === undefined;
       },
     };

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { CrawlCommand } from '../../../servers/crawler/controller.js';
 import { ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { SharedControl, type SharedControlOptions } from '../../../servers/gatherer/run/shared-control.js';
-import { GathererStore, type MetaValue } from '../../../storage/index.js';
+import { GathererStore, type MetaChange } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const NO_LIMITS = { maxBytes: 0, maxDocuments: 0, maxSeconds: 0 };
@@ -27,9 +27,9 @@ class Setting {
     const store = new Proxy(this.store, {
       get: (target, name) => {
         if (name === 'changeMeta')
-          return async (key: string, change: (value: MetaValue | undefined, now: number) => MetaValue) => {
+          return async (change: (meta: MetaChange) => Promise<unknown>) => {
             if (this.fails) throw new Error('no connection');
-            return target.changeMeta(key, (value) => change(value, clock.now()));
+            return target.changeMeta((meta) => change({ ...meta, time: async () => clock.now() }));
           };
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
