@@ -8,6 +8,20 @@ const count = z.int().min(0);
 const amount = z.number().min(0);
 export const milliseconds = z.int().describe('Milliseconds since 1970');
 
+/** A process that shares the crawl with others. */
+export const processSchema = z.object({
+  name: z.string(),
+  partitions: count.describe('Parts of the queues that it has'),
+  state: z.enum(CRAWL_STATES),
+  succeeded: count.describe('In the parts that it has'),
+  queued: count,
+  currentDocumentsPerSecond: amount,
+  currentKilobytesPerSecond: amount,
+  busyWorkers: count,
+  workers: count,
+});
+export type CrawlProcess = Readonly<z.infer<typeof processSchema>>;
+
 /** The state and figures of the crawl at one moment. Taking a snapshot every second costs little. */
 export const snapshotSchema = z.object({
   name: z.string(),
@@ -20,6 +34,9 @@ export const snapshotSchema = z.object({
   reasons: z.partialRecord(z.enum(WAIT_REASONS), count).describe('Waiting queues in memory, by reason'),
   seenFilter: z.object({ kind: z.string(), count, memoryBytes: count }),
   checkpoint: z.string().describe('The newest checkpoint; empty before the first one'),
+  processes: list(processSchema)
+    .exactOptional()
+    .describe('Those that share the crawl; the figures are of all of them, a few seconds old of the others'),
 });
 export type CrawlSnapshot = Readonly<z.infer<typeof snapshotSchema>>;
 

@@ -68,6 +68,8 @@ export interface ControllerOptions {
   readonly lastCheckpoint?: () => string;
   /** Passes the orders of operators, and the ends by a limit of the crawl, on to the processes that share it. */
   readonly onCommand?: (order: CrawlCommand) => void;
+  /** The snapshot of all processes that share the crawl. Default: this process has all of it. */
+  readonly ofAll?: () => CrawlSnapshot;
 }
 
 /** What all processes that share a crawl do together. */
@@ -86,7 +88,16 @@ const MIB = 1 << 20;
 export interface CrawlControl
   extends Pick<
     CrawlController,
-    'snapshot' | 'queues' | 'retries' | 'chains' | 'pause' | 'resume' | 'stop' | 'checkpoint' | 'deleteUris'
+    | 'snapshot'
+    | 'overview'
+    | 'queues'
+    | 'retries'
+    | 'chains'
+    | 'pause'
+    | 'resume'
+    | 'stop'
+    | 'checkpoint'
+    | 'deleteUris'
   > {
   readonly frontier: Pick<CrawlFrontier<GathererBatch>, 'forceWake' | 'reconsiderRetired'>;
   readonly servers: Pick<ServerCache, 'report'>;
@@ -266,7 +277,12 @@ export class CrawlController implements CrawlControl {
     return this.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
   }
 
-  /** The state and figures at this moment. */
+  /** The state and figures of all processes that share the crawl: {@link snapshot} if this is the only one. */
+  overview(): CrawlSnapshot {
+    return this.#options.ofAll?.() ?? this.snapshot();
+  }
+
+  /** The state and figures of this process at this moment. */
   snapshot(): CrawlSnapshot {
     const { name, seen, lastCheckpoint } = this.#options;
     const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = this.frontier.counts;

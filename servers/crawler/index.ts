@@ -12,6 +12,7 @@ export type { Restored } from './checkpoint.js';
 export { listCheckpoints, readCheckpointInfo, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
 export type {
   CheckpointInfo,
+  CrawlProcess,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,

@@ -13,7 +13,7 @@ import type { FrontierState, GathererCounters, QueueRecord } from '../records/re
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
 import type { RowChange, Rows, RowWriter } from '../rows/contract.js';
 import { isDatabaseUrl } from '../rows/database-url.js';
-import { TABLE, tableRange } from '../rows/keys.js';
+import { prefixRange, TABLE, tableRange } from '../rows/keys.js';
 import { pagesOf } from '../rows/pages.js';
 import { Table } from '../rows/table.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
@@ -272,6 +272,12 @@ export class GathererStore implements AsyncDisposable {
       }
     }
     return total;
+  }
+
+  /** The small values whose names begin with a text. */
+  async *metaOf(prefix: string): AsyncGenerator<readonly [name: string, value: MetaValue], void, undefined> {
+    const range = prefixRange(this.#formats.meta.keys, prefix);
+    for await (const page of this.meta.entryPages({ range })) yield* page;
   }
 
   /**

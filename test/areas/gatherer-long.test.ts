@@ -22,6 +22,7 @@ import '../servers/gatherer/refresh.test.js';
 import '../servers/gatherer/retry-after.test.js';
 import '../servers/gatherer/shared-admission.test.js';
 import '../servers/gatherer/shared-control.test.js';
+import '../servers/gatherer/shared-figures.test.js';
 import '../servers/gatherer/robots-agent.test.js';
 import '../servers/gatherer/robots-octets.test.js';
 import '../servers/gatherer/clock-jumps.test.js';

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { CrawlSnapshot } from '../../servers/crawler/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { ManySites } from '../helpers/many-sites.js';
 import { TestPostgres } from '../helpers/postgres/cluster.js';
@@ -17,7 +18,8 @@ interface Setting {
 async function setUp(t: Test, root: string, name: string, node: string, order = {}): Promise<Setting> {
   const directory = join(root, name);
   await mkdir(directory, { recursive: true });
-  const sites = new ManySites(120, 3);
+  // So many that no crawl is over before it is stopped.
+  const sites = new ManySites(5000, 3);
   await sites.start();
   t.teardown(() => sites.close());
   const file = join(directory, 'crawl.cf');
@@ -37,7 +39,7 @@ async function setUp(t: Test, root: string, name: string, node: string, order = 
   return {
     ...{ sites, data, file },
     join: (name, ...more) => {
-      const args = ['crawl', 'join', file, '--data', data(name), '--lease', '4', '--json', ...more];
+      const args = ['crawl', 'join', file, '--data', data(name), '--lease', '10', '--json', ...more];
       const crawler = new CliProcess(args);
       started.push(crawler);
       return crawler;
@@ -53,12 +55,12 @@ const urlOf = (name: string): string => `postgres://harvest@${postgres}/${name}`
 async function reaches(
   data: string,
   state: string,
-  also: (snapshot: Record<string, unknown>) => boolean = () => true,
-): Promise<Record<string, unknown>> {
+  also: (snapshot: CrawlSnapshot) => boolean = () => true,
+): Promise<CrawlSnapshot> {
   for (;;) {
     const { code, stdout } = await cli('crawl', 'watch', '--once', '--json', '--data', data);
     if (code !== 0) continue;
-    const snapshot = JSON.parse(stdout) as Record<string, unknown>;
+    const snapshot = JSON.parse(stdout) as CrawlSnapshot;
     if (snapshot.state === state && also(snapshot)) return snapshot;
   }
 }
@@ -71,8 +73,8 @@ t.test('the processes of a shared crawl', async (t) => {
   for (const name of ['orders', 'documents', 'urls']) cluster.createDatabase(name);
 
   await t.test('pause, resume and stop at one are for all', async (t) => {
-    const { sites, data, join } = await setUp(t, root, 'orders', 'URL=10000 Host=1000 Delay=0.3');
-    const one = join('one', '--begin');
+    const { sites, data, join } = await setUp(t, root, 'orders', 'URL=100000 Host=100000 Delay=0.3');
+    const one = join('one', '--begin', '--partitions', '32');
     await sites.served.reached(1);
     const two = join('two');
     await reaches(data('two'), 'running');
@@ -84,6 +86,14 @@ t.test('the processes of a shared crawl', async (t) => {
     t.equal((await cli('crawl', 'resume', '--data', data('two'))).code, 0);
     t.equal(sites.served.count >= served, true);
     await Promise.all(['one', 'two', 'late'].map((name) => reaches(data(name), 'running')));
+    const hasAll = ({ processes = [] }: CrawlSnapshot): boolean =>
+      processes.length === 3 && processes.reduce((sum, { partitions }) => sum + partitions, 0) === 32;
+    const { workers, processes = [] } = await reaches(data('one'), 'running', hasAll);
+    t.equal(workers, 48, 'its console shows all processes');
+    t.ok(
+      processes.every(({ partitions }) => partitions <= 11),
+      'each has its share',
+    );
     t.equal((await cli('crawl', 'stop', '--data', data('late'))).code, 0);
     const ends = await Promise.all([one, two, late].map(({ finished }) => finished));
     for (const { code, stdout } of ends)
@@ -95,10 +105,10 @@ t.test('the processes of a shared crawl', async (t) => {
   });
 
   await t.test('a number of documents is that of all', async (t) => {
-    const { sites, join } = await setUp(t, root, 'documents', 'URL=10000 Host=1000 Delay=0.3', {
+    const { sites, join } = await setUp(t, root, 'documents', 'URL=100000 Host=100000 Delay=0.3', {
       maxDocuments: 60,
     });
-    const crawlers = ['one', 'two', 'three'].map((name) => join(name, '--begin'));
+    const crawlers = ['one', 'two', 'three'].map((name) => join(name, '--begin', '--partitions', '32'));
     const ends = await Promise.all(crawlers.map(({ finished }) => finished));
     for (const { code, stdout } of ends) t.match([code, JSON.parse(stdout)], [0, { end: 'document limit' }]);
     t.ok(sites.served.count >= 60, `${sites.served.count}`);
@@ -107,7 +117,7 @@ t.test('the processes of a shared crawl', async (t) => {
 
   await t.test('URL-Max and Host-Max are those of all', async (t) => {
     const { sites, join } = await setUp(t, root, 'urls', 'URL=100 Host=50 Delay=0.05');
-    const crawlers = ['one', 'two', 'three'].map((name) => join(name, '--begin'));
+    const crawlers = ['one', 'two', 'three'].map((name) => join(name, '--begin', '--partitions', '32'));
     const ends = await Promise.all(crawlers.map(({ finished }) => finished));
     for (const { code, stdout } of ends) t.match([code, JSON.parse(stdout)], [0, { end: 'finished' }]);
     const pages = sites.log.filter(({ path }) => path !== '/robots.txt');

@@ -31,11 +31,20 @@ function crawl(): Command {
   const crawl = new Command('crawl')
     .description('Inspect and control a crawl; restore checkpoints; read crawl orders.')
     .addHelpText('after', CRAWL_HELP);
-  const running = [watchCommand(), reportCommand(), ...actionCommands()];
+  const running = [statusCommand(), watchCommand(), reportCommand(), ...actionCommands()];
   const stopped = [joinCommand(), checkpointsCommand(), recoverCommand(), waczCommand()];
   for (const command of [...running, ...stopped, orderCommand(), settingsCommand(), openapiCommand()])
     crawl.addCommand(command);
   return crawl;
+}
+
+/** `harvest crawl status`. */
+function statusCommand(): Command {
+  return consoleCommand(
+    'status',
+    'print the totals of a running crawl',
+    'Print the totals of a crawl, and the processes that share it with their parts and rates.',
+  ).action(lazyAction(async () => (await import('./actions/status.js')).crawlStatus));
 }
 
 const WATCH_HELP = `

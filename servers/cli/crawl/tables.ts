@@ -7,6 +7,7 @@ import {
   ROBOTS_LABELS,
 } from '../../crawler/console/labels.js';
 import type {
+  CrawlProcess,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,
@@ -179,7 +180,15 @@ export function totalLines(s: CrawlSnapshot): readonly string[] {
     `Waiting   ${reasonsText(s) || 'none in memory'}`,
     `Seen      ${FIGURE_LINES.seen(figures)}`,
     `Process   ${FIGURE_LINES.process(figures)}`,
+    ...(s.processes ?? []).map(processLine),
   ].map(printable);
+}
+
+/** One of the processes that share a crawl. */
+function processLine(each: CrawlProcess): string {
+  const { name, state, currentDocumentsPerSecond, currentKilobytesPerSecond, busyWorkers, workers } = each;
+  const rates = `${formatNumber(currentDocumentsPerSecond)} doc/s, ${formatNumber(currentKilobytesPerSecond)} KB/s`;
+  return `  ${name}: ${CRAWL_STATE_LABELS[state]}, ${each.partitions} partitions, ${formatNumber(each.succeeded)} succeeded, ${formatNumber(each.queued)} queued, ${rates}, ${busyWorkers} of ${workers} workers busy`;
 }
 
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

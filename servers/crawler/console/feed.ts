@@ -92,7 +92,7 @@ export class SnapshotFeed implements Disposable {
     const following: Following = { ...follower, slot: undefined, busy: false, missed: 0, received: 0 };
     following.slot = this.#table.admit(follower.address, () => this.#dismiss(following));
     this.#followers.add(following);
-    void this.#send(following, this.#options.control.snapshot());
+    void this.#send(following, this.#options.control.overview());
   }
 
   /** Removes the follower of this reply. */
@@ -104,7 +104,7 @@ export class SnapshotFeed implements Disposable {
   tick(): void {
     let snapshot: CrawlSnapshot;
     try {
-      snapshot = this.#options.control.snapshot();
+      snapshot = this.#options.control.overview();
     } catch (error) {
       this.#options.log.error({ err: error }, 'console: no snapshot');
       return;

@@ -49,7 +49,7 @@ export const QUERIES = {
   snapshot: query({
     summary: 'The state and the figures of the crawl',
     answer: snapshotSchema,
-    run: ({ control }) => control.snapshot(),
+    run: ({ control }) => control.overview(),
   }),
   history: query({
     summary: 'The rates of the last ten minutes, the oldest first',

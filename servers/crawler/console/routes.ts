@@ -26,7 +26,7 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
       return sendUncached(reply, 403, messagePage('Not available', text));
     }
     const view = readView(queryFields(request));
-    const snapshot = control.snapshot();
+    const snapshot = control.overview();
     const { sections, next } = await renderSections(context, snapshot, view);
     const { session } = caller;
     const page = consolePage({ name, session, state: snapshot.state, sections, view, next });

@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize } from '../../web/values.js';
 import type {
+  CrawlProcess,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,
@@ -39,7 +40,24 @@ function totalsSection(snapshot: CrawlSnapshot): Html {
     html`<div><dt>${name}</dt><dd>${value}${note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`;
   return html`<dl class="tiles">
 ${TILES.map(([title, value, note]) => html`${tile(title, value(figures), note?.(figures))}\n`)}${tile('Newest checkpoint', checkpoint === '' ? 'none' : html`<span class="name">${checkpoint}</span>`)}
-</dl>`;
+</dl>${snapshot.processes === undefined ? '' : processesTable(snapshot.processes)}`;
+}
+
+/** The processes that share the crawl. */
+function processesTable(processes: readonly CrawlProcess[]): Html {
+  return table(
+    ['Process', '=State', '#Partitions', '#Succeeded', '+#Queued', '#Documents a second', '+#Busy workers'],
+    processes.map((each) => [
+      each.name,
+      CRAWL_STATE_LABELS[each.state],
+      formatNumber(each.partitions),
+      formatNumber(each.succeeded),
+      formatNumber(each.queued),
+      formatNumber(each.currentDocumentsPerSecond),
+      `${formatNumber(each.busyWorkers)} of ${formatNumber(each.workers)}`,
+    ]),
+    'There are no processes.',
+  );
 }
 
 /** Queues by state and by the reason they wait, as tables with bars. */

@@ -173,6 +173,11 @@ export class PartitionedFrontier implements CrawlFrontier<GathererBatch> {
     return this.#partitions.holders();
   }
 
+  /** The names of the processes that share the crawl, as they were seen last. */
+  get processes(): ReadonlySet<string> {
+    return this.#partitions.processes;
+  }
+
   /** Number of partitions that this process has. */
   get partitions(): number {
     return this.#partitions.held.size;

@@ -49,6 +49,7 @@ export class Partitions {
   /** Partitions in the order in which this process tries them, another one for each process. */
   readonly #names: readonly (readonly [number: number, name: string])[];
   #presence: HeldLease | undefined;
+  #alive: ReadonlySet<string> = new Set();
 
   constructor(options: PartitionsOptions, owner: string) {
     this.#options = options;
@@ -65,6 +66,11 @@ export class Partitions {
     return this.#held;
   }
 
+  /** The names of the processes that share the crawl, as of the last {@link balance}. */
+  get processes(): ReadonlySet<string> {
+    return this.#alive;
+  }
+
   /** Whether a partition is held, now and until its signal is aborted. */
   holds(held: HeldPartition): boolean {
     return this.#held.get(held.number) === held && this.#options.keeper.holds(held.lease);
@@ -76,8 +82,9 @@ export class Partitions {
     if (this.#presence === undefined || this.#presence.signal.aborted)
       [this.#presence] = await keeper.acquire([this.#process]);
     const processes = (await store.leases?.holders(PROCESS_PREFIX)) ?? [];
-    const alive = Math.max(1, processes.filter(({ leftMs }) => leftMs > 0).length);
-    const share = Math.ceil(count / alive);
+    const alive = processes.filter(({ leftMs }) => leftMs > 0);
+    this.#alive = new Set(alive.map(({ name }) => name.slice(PROCESS_PREFIX.length)));
+    const share = Math.ceil(count / Math.max(1, alive.length));
     const staying = [...this.#held.values()].filter(({ leaving }) => !leaving);
     for (const held of staying.slice(share)) held.leaving = true;
     for (const held of this.#held.values()) await this.#releaseIfIdle(held);

@@ -50,6 +50,7 @@ import type { RunNodes, RunState } from './run-state.js';
 import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './seeds.js';
 import { openSeen, warnOfEmptyFilter } from './seen.js';
 import { SharedControl } from './shared-control.js';
+import { type FiguresSource, SharedFigures } from './shared-figures.js';
 import type { SharedRun } from './shared-run.js';
 
 /** The stores, services and settings of a run. */
@@ -201,11 +202,17 @@ export async function openCrawlJob(
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, directory, resources);
   const enumerations = enumerationsOf(nodes, scopeRules(order, nodes));
-  const limits: { roots?: readonly RootLimits[] } = {};
+  const limits: LateParts = {};
   const control = await openControl(opening);
   const frontier = await openAnyFrontier(opening, seen, enumerations, limits, control);
   const scoped = await openScope(opening, frontier, limits);
   const { roots, scope, added } = scoped;
+  const processes = shared && new SharedFigures(store, shared.owner);
+  const source = (): FiguresSource => ({
+    snapshot: () => controller.snapshot(),
+    partitions: frontier instanceof PartitionedFrontier ? frontier.partitions : 0,
+    processes: frontier instanceof PartitionedFrontier ? frontier.processes : new Set(),
+  });
   const actions = openActions({
     ...{
       store,
@@ -270,8 +277,10 @@ export async function openCrawlJob(
     checkpoint: () => checkpoints.take(),
     lastCheckpoint: () => checkpoints.newest,
     ...(control === undefined ? {} : { onCommand: (order) => control.order(order) }),
+    ...(processes === undefined ? {} : { ofAll: () => processes.all(source()) }),
   });
   control?.attach(controller);
+  if (processes !== undefined) limits.renewFigures = () => processes.renew(source());
   if (records.logs !== undefined) followProgress(records.logs, controller, resources);
   // A shared crawl has none yet.
   scheduleCheckpoints(shared === undefined ? order.checkpointMinutes : 0, controller, resources);
@@ -288,12 +297,19 @@ export async function openCrawlJob(
   });
 }
 
+/** What the frontier of a shared crawl needs and is opened after it. */
+interface LateParts {
+  roots?: readonly RootLimits[];
+  /** Stores what this process does, for the consoles of the others. */
+  renewFigures?: () => Promise<void>;
+}
+
 /** The frontier of a run, or the part of a shared one that this process has. */
 async function openAnyFrontier(
   opening: Opening,
   seen: SeenFilter,
   enumerations: Enumerations,
-  limits: { readonly roots?: readonly RootLimits[] },
+  limits: LateParts,
   control: SharedControl | undefined,
 ): Promise<CrawlFrontier<GathererBatch>> {
   const { options, network, resources } = opening;
@@ -304,7 +320,10 @@ async function openAnyFrontier(
     ...{ store, keeper, owner, partitions, clock, enumerations },
     balanceMs: balanceMsOf(shared),
     onLook: async () => control?.look(),
-    onBalance: async () => control?.tick(),
+    onBalance: async () => {
+      await control?.tick();
+      await limits.renewFigures?.();
+    },
     prepare: (uri) => network.preparer.prepare(uri),
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,
@@ -395,11 +414,7 @@ async function openFrontier(
 }
 
 /** Opens what decides which URIs belong to the run, and schedules the seeds of a new one. */
-async function openScope(
-  opening: Opening,
-  frontier: CrawlFrontier<GathererBatch>,
-  limits: { roots?: readonly RootLimits[] },
-) {
+async function openScope(opening: Opening, frontier: CrawlFrontier<GathererBatch>, limits: LateParts) {
   const { options, nodes, state, resumed, directory, network, resources } = opening;
   const { store, order, config, ordered } = options;
   const { addresses } = network;

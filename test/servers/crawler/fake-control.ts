@@ -46,6 +46,10 @@ export class FakeCrawl implements CrawlControl {
   /** The error of checkpoint(); undefined if it succeeds. */
   checkpointError: Error | undefined;
 
+  overview(): CrawlSnapshot {
+    return this.snapshot();
+  }
+
   snapshot(): CrawlSnapshot {
     this.snapshots++;
     return {
