@@ -66,7 +66,10 @@ export interface Engine {
   readonly configuration?: string;
   /** Looks at what the engine needs outside of the Broker, and changes nothing; for `harvest doctor`. */
   examine?(
-    options: Pick<OpenIndexerOptions, 'brokerDirectory' | 'openSearch'>,
+    options: Pick<OpenIndexerOptions, 'brokerDirectory' | 'openSearch'> & {
+      /** Whether several Brokers may share the store. */
+      readonly isStoreShared?: boolean;
+    },
   ): Promise<readonly EngineFinding[]>;
   open(options: OpenIndexerOptions): Promise<Indexer>;
 }

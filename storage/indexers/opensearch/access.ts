@@ -53,10 +53,14 @@ async function readText(file: string, variable: string): Promise<string> {
   }
 }
 
-/** The random name by which the index knows a Broker; undefined before its first start. */
-export async function knownOwner(directory: string): Promise<string | undefined> {
+/**
+ * The random name by which the index knows a Broker, or the store that it shares with others; undefined before its first
+ * start with such a store.
+ */
+export async function knownOwner(directory: string, isOfStore: boolean): Promise<string | undefined> {
   const text = (await ifPresent(readRegular(join(directory, OWNER_FILE))))?.toString('utf8').trim();
-  return text === '' ? undefined : text;
+  // The Broker of a directory may have shared a store before, whose index is not its own.
+  return text === undefined || text === '' || text.startsWith(OF_STORE) !== isOfStore ? undefined : text;
 }
 
 /** The name of an alias for any name: OpenSearch allows few characters. */
@@ -87,11 +91,9 @@ export async function readOwner(directory: string, storeName: string | undefined
   const file = join(directory, OWNER_FILE);
   try {
     await createDirectory(directory);
-    const known = await knownOwner(directory);
-    const ofStore = storeName === undefined ? undefined : OF_STORE + storeName;
-    // The Broker of a directory may have shared a store before, whose index is not its own.
-    if (ofStore === undefined ? known?.startsWith(OF_STORE) === false : known === ofStore) return known ?? '';
-    const owner = ofStore ?? randomUUID();
+    const known = await knownOwner(directory, storeName !== undefined);
+    const owner = storeName === undefined ? (known ?? randomUUID()) : OF_STORE + storeName;
+    if (owner === known) return owner;
     await replaceContent(file, `${owner}\n`);
     return owner;
   } catch (cause) {

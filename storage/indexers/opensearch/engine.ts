@@ -15,7 +15,7 @@ export const OPENSEARCH: Engine = {
 #OpenSearch-Login admin/opensearch.login
 #OpenSearch-CA admin/opensearch.pem
 `,
-  async examine({ brokerDirectory, openSearch = {} }) {
+  async examine({ brokerDirectory, isStoreShared, openSearch = {} }) {
     const { examineCluster } = await import('./examine-cluster.js');
     const { urls = [], index = '', loginFile, authorityFile } = openSearch;
     return examineCluster({
@@ -24,6 +24,7 @@ export const OPENSEARCH: Engine = {
       index,
       loginFile,
       authorityFile,
+      isStoreShared,
     });
   },
   async open({ brokerDirectory, storeDirectory, storeName, maxWork, openSearch = {}, onWarning }) {

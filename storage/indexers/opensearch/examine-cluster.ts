@@ -28,6 +28,8 @@ interface ExaminedIndex extends AccessOptions {
   /** Where the Broker keeps what it knows about its index. */
   readonly directory: string;
   readonly index: string;
+  /** Whether several Brokers may share its store, and the index with it. */
+  readonly isStoreShared?: boolean | undefined;
 }
 
 /** Examines a cluster and the index of a Broker in it. */
@@ -84,10 +86,15 @@ async function examineDisks(client: ClusterClient): Promise<EngineFinding[]> {
 
 async function examineIndex(
   client: ClusterClient,
-  { directory, index }: ExaminedIndex,
+  { directory, index, isStoreShared = false }: ExaminedIndex,
 ): Promise<EngineFinding[]> {
   const alias = aliasOf(index);
-  const indexes = new IndexSet(client, alias, (await knownOwner(directory)) ?? '');
+  const owner = await knownOwner(directory, isStoreShared);
+  if (isStoreShared && owner === undefined)
+    return [
+      { status: 'ok', text: `the Broker says at its start whether the index ${alias} is that of its store` },
+    ];
+  const indexes = new IndexSet(client, alias, owner ?? '');
   const found = await indexes.current();
   if (found === undefined)
     return [{ status: 'ok', text: `the Broker makes the index ${alias} at its start` }];

@@ -87,7 +87,7 @@ t.test('an examination says what a Broker would meet', async (t) => {
   const directory = await temporaryDirectory(t);
   const examine = async (
     cluster: FakeCluster,
-    options: { loginFile?: string; authorityFile?: string } = {},
+    options: Partial<Parameters<typeof examineCluster>[0]> = {},
   ) => {
     const nodes = [await serve(t, cluster)];
     return (await examineCluster({ directory, nodes, index: 'web', ...options })).map(
@@ -128,6 +128,12 @@ t.test('an examination says what a Broker would meet', async (t) => {
     /^problem: .* another Broker/,
   );
   t.match(await second('_mapping', mapping({ ...meta, rules: 1 })), /^warning: .* of an older version/);
+  const ofStore = answering('_mapping', mapping({ ...meta, rules: 2, owner: 'store library' }));
+  const shared = async () => (await examine(ofStore, { isStoreShared: true }))[1];
+  t.equal(await shared(), 'ok: the Broker says at its start whether the index web is that of its store');
+  await writeFile(join(directory, 'owner'), 'store library\n');
+  t.equal(await shared(), 'ok: the index web-1 has 0 objects');
+  t.match((await examine(ofStore))[1], /^problem: .* another Broker/, 'without the store');
   t.same(await examine(answering('/', { status: 401, body: 'no' })), [
     'problem: OpenSearch refuses the login (401)',
   ]);

@@ -176,7 +176,11 @@ async function checkIndexers(directory: string): Promise<Finding[]> {
       if (isModuleType(config.indexerType)) continue;
       const engine: Engine = ENGINES[parseIndexerType(config.indexerType)];
       const { brokerDirectory } = config;
-      const found = await engine.examine?.({ brokerDirectory, openSearch: openSearchSettings(config) });
+      const found = await engine.examine?.({
+        brokerDirectory,
+        isStoreShared: config.storeUrl !== undefined,
+        openSearch: openSearchSettings(config),
+      });
       for (const finding of found ?? []) findings.push({ ...finding, check: 'index' });
     } catch (error) {
       findings.push({ status: 'problem', check: 'index', text: messageOf(error) });
