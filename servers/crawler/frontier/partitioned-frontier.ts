@@ -54,6 +54,8 @@ export interface PartitionedFrontierOptions
   readonly totalWait?: (now: number) => number;
   /** A partition was lost to another process. */
   readonly onLost?: (partition: number) => void;
+  /** Whether URIs of others may be taken: not before what admits them is there. Default: they may. */
+  readonly mayTake?: () => boolean;
   /** Looks at what else the processes share, as often as at the URIs of others. */
   readonly onLook?: () => Promise<void>;
   /** Called as often as the shares are looked at. */
@@ -385,6 +387,7 @@ export class PartitionedFrontier implements CrawlFrontier<GathererBatch> {
   }
 
   async #lookOnce(): Promise<void> {
+    if (this.#options.mayTake?.() === false) return;
     const { held } = this.#partitions;
     for (const number of await this.#inbox.filled(new Set(held.keys()))) {
       const partition = held.get(number);

@@ -13,7 +13,7 @@ import type { ChainName, Processor } from '../../crawler/chains.js';
 import { deletedEvent } from '../../crawler/completions.js';
 import { type ControllerOptions, CrawlController } from '../../crawler/controller.js';
 import type { DocumentEvent } from '../../crawler/events.js';
-import type { Candidate, CrawlFrontier, Enumerations } from '../../crawler/frontier/contract.js';
+import type { CrawlFrontier, Enumerations } from '../../crawler/frontier/contract.js';
 import { Frontier } from '../../crawler/frontier/frontier.js';
 import { PartitionedFrontier } from '../../crawler/frontier/partitioned-frontier.js';
 import { type ReportOptions, writeEndReports } from '../../crawler/logs/reports.js';
@@ -33,7 +33,6 @@ import { linksOfLarge } from '../processors/large-links.js';
 import { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import { RootNodeScope } from '../scope/root-node-scope.js';
-import { SharedAdmission } from '../scope/shared-admission.js';
 import { openActions } from './actions.js';
 import { keepWireFor, openArchive, type RunArchive } from './archive.js';
 import { fetchLimits, gathererProcessors, loadProcessors, openMapper } from './chains.js';
@@ -49,8 +48,9 @@ import { type CrawlRecords, dumpPending, followProgress, openCrawlRecords } from
 import type { RunNodes, RunState } from './run-state.js';
 import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './seeds.js';
 import { openSeen, warnOfEmptyFilter } from './seen.js';
-import { SharedControl } from './shared-control.js';
+import type { SharedControl } from './shared-control.js';
 import { type FiguresSource, SharedFigures } from './shared-figures.js';
+import { type LateParts, openControl, openSharedFrontier, shareLimits } from './shared-parts.js';
 import type { SharedRun } from './shared-run.js';
 
 /** The stores, services and settings of a run. */
@@ -297,92 +297,18 @@ export async function openCrawlJob(
   });
 }
 
-/** What the frontier of a shared crawl needs and is opened after it. */
-interface LateParts {
-  roots?: readonly RootLimits[];
-  /** Stores what this process does, for the consoles of the others. */
-  renewFigures?: () => Promise<void>;
-}
-
 /** The frontier of a run, or the part of a shared one that this process has. */
 async function openAnyFrontier(
   opening: Opening,
   seen: SeenFilter,
   enumerations: Enumerations,
-  limits: LateParts,
+  late: LateParts,
   control: SharedControl | undefined,
 ): Promise<CrawlFrontier<GathererBatch>> {
-  const { options, network, resources } = opening;
-  const { shared, store, order } = options;
-  if (shared === undefined) return openFrontier(opening, seen, enumerations);
-  const { keeper, owner, partitions, clock } = shared;
-  const frontier = await PartitionedFrontier.open({
-    ...{ store, keeper, owner, partitions, clock, enumerations },
-    balanceMs: balanceMsOf(shared),
-    onLook: async () => control?.look(),
-    onBalance: async () => {
-      await control?.tick();
-      await limits.renewFigures?.();
-    },
-    prepare: (uri) => network.preparer.prepare(uri),
-    holdQueues: order.holdQueues,
-    targetReadyBacklog: order.targetReadyBacklog,
-    snoozeDeactivateMs: order.snoozeDeactivateMs,
-    restMs: longestDelay(order, opening.nodes),
-    totalWait: (now) => network.bandwidth.wait(now),
-    admitFor: (candidate) => admitBy(limits.roots?.[candidate.root], candidate),
-  });
-  resources.adopt(frontier, (opened) => opened.leave());
-  return frontier;
-}
-
-/** From now on the limits of the RootNodes are those of all processes. */
-async function shareLimits(
-  roots: readonly RootLimits[],
-  store: GathererStore,
-  resumed: boolean,
-): Promise<void> {
-  const admission = new SharedAdmission(store);
-  for (const [root, limits] of roots.entries()) {
-    limits.share(admission, root);
-    // Another run may have left rows.
-    if (!resumed) await store.changeMeta(async (meta) => limits.reset(meta));
-  }
-}
-
-/** Milliseconds between two looks at what the processes have. */
-function balanceMsOf({ leaseMs }: SharedRun): number {
-  return leaseMs / 5;
-}
-
-/** The state of a shared crawl, which ends after its frontier. */
-async function openControl({ options, resumed, resources }: Opening): Promise<SharedControl | undefined> {
-  const { shared, store, order } = options;
-  if (shared === undefined) return undefined;
-  const control = await SharedControl.open({
-    ...{ store, limits: order, clock: shared.clock, tickMs: balanceMsOf(shared) },
-    begin: resumed ? undefined : { paused: order.pauseAtStart },
-  });
-  return resources.use(control);
-}
-
-/** The longest pause between two requests to a server, milliseconds. */
-function longestDelay({ settings }: CrawlOrderConfig, { roots }: RunNodes): number {
-  const own = settings.delayFactor > 0 ? settings.maxDelayMs : settings.minDelayMs;
-  return Math.max(own, ...roots.map(({ delay }) => Math.round(delay * 1000)));
-}
-
-/** What counts a URI that another process has found against the limits of its RootNode. */
-function admitBy(
-  limits: RootLimits | undefined,
-  { url, depth, pathFromSeed }: Candidate,
-): Candidate['admit'] | undefined {
-  if (limits === undefined) return undefined;
-  const parsed = new URL(url);
-  const isSeed = pathFromSeed === '';
-  const refusalNow = () =>
-    isSeed ? undefined : (limits.refusal(parsed, depth, true) ?? limits.hostRefusal(parsed, depth));
-  return async () => (await limits.admit(parsed, refusalNow, isSeed)) === undefined;
+  const { shared } = opening.options;
+  return shared === undefined || control === undefined
+    ? openFrontier(opening, seen, enumerations)
+    : openSharedFrontier(opening, shared, enumerations, late, control);
 }
 
 async function openFrontier(

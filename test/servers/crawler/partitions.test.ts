@@ -5,7 +5,9 @@ import { frontierConformance, ManualClock } from '../../../servers/crawler/front
 import { type Candidate, DIRECTIVE } from '../../../servers/crawler/frontier/contract.js';
 import { Frontier, type FrontierOptions } from '../../../servers/crawler/frontier/frontier.js';
 import { Inbox } from '../../../servers/crawler/frontier/inbox.js';
+import { PartitionedFrontier } from '../../../servers/crawler/frontier/partitioned-frontier.js';
 import { GathererStore, partitionOf } from '../../../storage/index.js';
+import { LeaseKeeper } from '../../../storage/leases/lease-keeper.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { queuedUri } from '../../storage/helpers.js';
 
@@ -101,6 +103,32 @@ t.test('a URI that is sent waits in the inbox of its partition until it is taken
   await store.clearFrontier();
   t.equal(await store.isCrawled(8), true);
   await store.close();
+});
+
+t.test('URIs of other processes are taken when what admits them is there', async (t) => {
+  const shared = { owner: 'one', leaseMs: 60_000 };
+  await using store = await GathererStore.open(await temporaryDirectory(t), { shared });
+  await using keeper = new LeaseKeeper(store.leases!);
+  const asked: string[] = [];
+  let isReady = false;
+  const frontier = await PartitionedFrontier.open({
+    ...{ store, keeper, prepare, owner: 'one', partitions: 4, balanceMs: 1000, clock: new ManualClock() },
+    mayTake: () => isReady,
+    admitFor:
+      ({ url }) =>
+      async () =>
+        asked.push(url) > 1,
+  });
+  await frontier.schedule([candidate('http://a.test/1')]);
+  t.same([asked, frontier.counts.queued], [[], 0]);
+  isReady = true;
+  await frontier.schedule([candidate('http://a.test/2')]);
+  t.same(
+    [asked, frontier.counts.queued],
+    [['http://a.test/1', 'http://a.test/2'], 1],
+    'the first is refused',
+  );
+  await frontier.leave();
 });
 
 t.test('all queues of a host are in one partition', (t) => {
