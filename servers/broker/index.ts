@@ -11,7 +11,7 @@ export type { BrokerParts } from './admin/parts.js';
 export { isDueForRefresh, type RefreshMarks } from './admin/refresh-marks.js';
 export type { RequestLog } from './admin/request-log.js';
 export type { BrokerStatistics, Count } from './admin/statistics.js';
-export type { StoreDamage } from './admin/store-damage.js';
+export type { StoreDamage, StoreDamageContext } from './admin/store-damage.js';
 export type { TimedEvent, Timetable, TimetableRow } from './admin/timetable.js';
 export type { WalkCache, WalkedStore } from './admin/walk-cache.js';
 export {

@@ -14,7 +14,7 @@ import {
 import { withDefaults } from '../engine.js';
 import { checkQuery, QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
-import { checkClosedIndex, sealIndex } from './index/index-file.js';
+import { type ClosedIndex, checkClosedIndex, sealIndex } from './index/index-file.js';
 import { IndexRest } from './index/index-rest.js';
 import { type QueryReply, type QueryRequest, type QueryWorkerData, revivedError } from './messages.js';
 import { type QuickAnswer, QuickSearch } from './search/quick-search.js';
@@ -62,18 +62,18 @@ const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, mostWords: 
  *   again.
  */
 export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
-  const { isSealed, checkPages } = await checkClosedIndex(options.file, options.rebuildOnError ?? false);
+  const closed = await checkClosedIndex(options.file, options.rebuildOnError ?? false);
   const data: QueryWorkerData = {
     file: options.file,
     storeDirectory: options.storeDirectory,
     rebuildOnError: options.rebuildOnError ?? false,
-    checkPages,
+    checkPages: closed.checkPages,
     cacheKiB: options.cacheKiB ?? 16_384,
     busyTimeoutMs: options.busyTimeoutMs ?? 10_000,
     queryLimits: withDefaults(QUERY_LIMITS, options),
     searchLimits: withDefaults(SEARCH_LIMITS, options),
   };
-  const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024, isSealed);
+  const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024, closed);
   await indexer.ready;
   // Another index took its place.
   if (indexer.watermark === 0) await indexer.endRest();
@@ -97,9 +97,9 @@ class EmbeddedIndexer implements Indexer {
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(data: QueryWorkerData, transactionBytes: number, isSealed: boolean) {
+  constructor(data: QueryWorkerData, transactionBytes: number, closed: ClosedIndex) {
     this.#data = data;
-    this.#rest = new IndexRest(data.file, isSealed, async () => await this.#updates?.merge());
+    this.#rest = new IndexRest(data.file, closed, async () => await this.#updates?.merge());
     this.#transactionBytes = transactionBytes;
     let opened: () => void = () => undefined;
     let refused: (error: Error) => void = () => undefined;

@@ -232,6 +232,8 @@ export interface ClosedIndex {
    * It must be checked page by page, because it has no sums: the process that had it open was killed while it changed.
    */
   readonly checkPages: boolean;
+  /** Its size; 0 if there is no index. */
+  readonly bytes: number;
 }
 
 /**
@@ -244,14 +246,15 @@ export interface ClosedIndex {
 export async function checkClosedIndex(file: string, rebuildOnError: boolean): Promise<ClosedIndex> {
   const directory = dirname(file);
   const sums = join(directory, SUMS_FILE);
-  if (!(await exists(sums))) return { isSealed: false, checkPages: await exists(file) };
+  const bytes = await sizeOf(file);
+  if (!(await exists(sums))) return { isSealed: false, checkPages: await exists(file), bytes };
   // Always: a page may have changed on the disk since this process wrote it.
   const [problem] = await verifySums(directory, { always: true });
-  if (problem === undefined) return { isSealed: true, checkPages: false };
+  if (problem === undefined) return { isSealed: true, checkPages: false, bytes };
   if (!rebuildOnError) throw new StorageError(`cannot use the index ${file}: ${problem}`);
   removeIndexFile(file);
   await removeNoted(sums);
-  return { isSealed: false, checkPages: false };
+  return { isSealed: false, checkPages: false, bytes: 0 };
 }
 
 /**

@@ -3,12 +3,16 @@
 import { dirname, join } from 'node:path';
 import { SUMS_FILE } from '../../../files/checksums.js';
 import { removeNoted } from '../../../files/note-change.js';
-import { sealIndex } from './index-file.js';
+import { type ClosedIndex, sealIndex } from './index-file.js';
 
-/** Milliseconds without a change before the sums are written. */
-const REST_MS = 2000;
+/** Milliseconds without a change before the sums are written, at least. */
+const REST_MS = 50;
+/** The same before the first sums of this process, at most. */
+const FIRST_REST_MS = 2000;
 /** They are written again at the earliest after this many times the time that they took. */
 const SHARE = 100;
+/** Bytes whose sum takes a millisecond, until it is known. */
+const BYTES_PER_MS = 500_000;
 
 export class IndexRest {
   readonly #file: string;
@@ -16,16 +20,21 @@ export class IndexRest {
   #timer: NodeJS.Timeout | undefined;
   #sealing: Promise<void> | undefined;
   #isSealed: boolean;
-  #restMs = REST_MS;
+  #restMs: number;
 
   /**
-   * @param isSealed whether the sums are there, and right
+   * @param closed what is known of the file: sealed if the sums are there, and right
    * @param merge writes into the file what SQLite keeps beside it
    */
-  constructor(file: string, isSealed: boolean, merge: () => Promise<void>) {
+  constructor(
+    file: string,
+    { isSealed, bytes }: Pick<ClosedIndex, 'isSealed' | 'bytes'>,
+    merge: () => Promise<void>,
+  ) {
     this.#file = file;
     this.#isSealed = isSealed;
     this.#merge = merge;
+    this.#restMs = Math.min(FIRST_REST_MS, Math.max(REST_MS, (SHARE * bytes) / BYTES_PER_MS));
     if (!isSealed) this.begin();
   }
 
