@@ -9,7 +9,7 @@ const amount = z.number().min(0);
 export const milliseconds = z.int().describe('Milliseconds since 1970');
 
 /** A process that shares the crawl with others. */
-export const processSchema = z.object({
+const processSchema = z.object({
   name: z.string(),
   partitions: count.describe('Parts of the queues that it has'),
   state: z.enum(CRAWL_STATES),

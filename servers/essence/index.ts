@@ -62,6 +62,6 @@ export type { SelectorRule, SelectorRules } from './selectors/rules.js';
 export type { ContentMapping, ExtractionTable, TagMapping, ValueMapping } from './sgml/table.js';
 export type { SgmlSources, SgmlType, SgmlTypes } from './sgml/types.js';
 export { summarizeByTable, type TableCall } from './sgml-document.js';
-export type { RangedBytes } from './summarizers/office/zip-members.js';
+export type { RangedBytes } from './summarizers/office/open-archive.js';
 export type { FoundObject } from './unnest/converters.js';
 export { convertDocument } from './unnest/explode.js';

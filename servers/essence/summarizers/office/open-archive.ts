@@ -3,7 +3,13 @@ import { Readable } from 'node:stream';
 import { fromBufferPromise, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { messageOf } from '../../../../protocols/errors.js';
 import { bufferOf } from '../../bytes.js';
-import type { RangedBytes } from './zip-members.js';
+
+/** An archive that is too long for memory. */
+export interface RangedBytes {
+  readonly length: number;
+  /** Yields the bytes in pieces; each is valid until the next one is requested. */
+  pieces(start: number, end: number): AsyncIterable<Uint8Array>;
+}
 
 /** Bytes that are read at once: the directory is read in small pieces. */
 const WINDOW_BYTES = 64 * 1024;

@@ -1,11 +1,5 @@
 import type { Entry, ZipFile } from 'yauzl';
-
-/** An archive that is too long for memory. */
-export interface RangedBytes {
-  readonly length: number;
-  /** Yields the bytes in pieces; each is valid until the next one is requested. */
-  pieces(start: number, end: number): AsyncIterable<Uint8Array>;
-}
+import type { RangedBytes } from './open-archive.js';
 
 /** Maximum number of entries of an archive's directory that are read. */
 const MAX_ENTRIES = 20_000;
