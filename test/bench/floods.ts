@@ -1,7 +1,7 @@
 // Benchmark `floods`: a cheap request of each server of `harvest run` beside floods of what the grammars allow, input that
 // yields nothing included. Prints the processor milliseconds of the servers' thread from the request to its reply,
-// which other programs of the machine change little: the median, its quotient by that without a flood, and the 95th
-// percentile.
+// which other programs of the machine change little: the mean, and its quotient by that without a flood. A single value
+// says nothing: Linux brings the time of a running thread up to date every 4 ms.
 //   npm run bench -- floods [--connections N] [--requests N] [--sentences N] [--only TEXT]
 // Needs /proc (Linux).
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ import { ROOT } from '../architecture/sources.js';
 import { type Flood, grammarFloods, HTTP_FLOODS } from '../attacks/grammar-floods.js';
 import { ask } from '../attacks/sockets.js';
 import { ANY_PORTS, CliProcess } from '../helpers/cli.js';
-import { median, print, readNumbers, scratchDirectory, writeResult } from './harness.js';
+import { print, readNumbers, scratchDirectory, writeResult } from './harness.js';
 
 const FLOOD = fileURLToPath(new URL('../attacks/flood.js', import.meta.url));
 /** Milliseconds for which a flood runs before requests are measured. */
@@ -70,8 +70,7 @@ export async function run(args: string[]): Promise<void> {
 
 /** Processor milliseconds of a request. */
 interface Cost {
-  readonly median: number;
-  readonly p95: number;
+  readonly mean: number;
 }
 
 /** By server. */
@@ -110,15 +109,14 @@ function cpuOf({ pid }: ChildProcess): number {
 async function measure(probes: Probes, server: ChildProcess, requests: number): Promise<Costs> {
   const costs: Record<string, Cost> = {};
   for (const [name, request] of Object.entries(probes)) {
-    const each: number[] = [];
+    let sum = 0;
     for (let i = 0; i < requests; i++) {
       const before = cpuOf(server);
       await request();
-      each.push(cpuOf(server) - before);
+      sum += cpuOf(server) - before;
       await sleep(2);
     }
-    each.sort((a, b) => a - b);
-    costs[name] = { median: median(each), p95: each[Math.floor(each.length * 0.95)] ?? 0 };
+    costs[name] = { mean: sum / requests };
   }
   return costs;
 }
@@ -145,7 +143,7 @@ async function beside(
 function report(name: string, costs: Costs, alone: Costs): void {
   const columns = Object.entries(costs).map(
     ([server, cost]) =>
-      `${server} ${cost.median.toFixed(2)} (${(cost.median / (alone[server] ?? cost).median).toFixed(1)}) ${cost.p95.toFixed(2)}`,
+      `${server} ${cost.mean.toFixed(2)} (${(cost.mean / (alone[server] ?? cost).mean).toFixed(1)})`,
   );
   print(`${name.padEnd(44)} ${columns.join('  ')}`);
 }
