@@ -133,8 +133,16 @@ t.test(
   async (t) => {
     const clock = new ManualClock();
     let time = 0;
-    const turns: (() => void)[] = [];
-    const fairShare = new FairShare({ now: () => time, nextTurn: (turn) => void turns.push(turn) });
+    let hasTurns = true;
+    const held: (() => void)[] = [];
+    const fairShare = new FairShare({
+      now: () => time,
+      nextTurn: (turn) =>
+        void setImmediate(() => {
+          if (hasTurns) turn();
+          else held.push(turn);
+        }),
+    });
     const { port } = await servePages(t, {
       connections: { maxConnections: 1, clock },
       fairShare,
@@ -145,6 +153,7 @@ t.test(
     await ask(kept, request, /a page\n$/);
     // Others have used up this turn of the event loop, and the next one does not come.
     time = 1000;
+    hasTurns = false;
     const closed = ask(kept, request, /^HTTP.1\.1 503 .*\n$/s);
     await dial(t, port);
     let text: unknown;
@@ -153,5 +162,7 @@ t.test(
     });
     await passTime(clock, 100, () => text !== undefined);
     t.match(text, /there are too many connections/);
+    hasTurns = true;
+    for (const turn of held) turn();
   },
 );
