@@ -209,7 +209,7 @@ peers/s3                           verify  40 seeded   storage/blobs | s3proxy m
 peers/postgres-brokers             verify 150 exact    storage/postgres storage/broker servers/broker | postgresql
 peers/postgres-crawlers            verify 600 seeded   storage/postgres storage/gatherer storage/leases servers/crawler/frontier servers/gatherer/run | postgresql
 peers/postgres-gatherer            verify 120 exact    storage/postgres storage/gatherer servers/gatherer servers/crawler/checkpoint.ts | postgresql
-peers/postgres-shared-run          verify  60 exact    servers/gatherer/run servers/crawler/controller.ts storage/gatherer | postgresql
+peers/postgres-shared-run          verify 120 exact    servers/gatherer/run servers/crawler/controller.ts storage/gatherer | postgresql
 peers/pywb-replay                  verify  15 exact    servers/crawler/warc | pywb chromium fonts-dejavu-core
 peers/refererd-page                gate    15 timed    servers/refererd | chromium fonts-dejavu-core
 peers/socks-fetch                  gate    15 exact    clients/fetch | microsocks
