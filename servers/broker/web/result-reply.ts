@@ -36,7 +36,7 @@ export interface ResultReply {
   readonly status: number;
   readonly type: string;
   readonly body: string;
-  /** That of a long list; whoever sends the body disposes of it. */
+  /** That of a long list; the sender of the body disposes of it. */
   readonly memory?: ListMemory | undefined;
 }
 
