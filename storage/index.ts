@@ -39,6 +39,7 @@ export type { DocumentStore } from './gatherer/documents.js';
 export type { LinkRows, LinkTables } from './gatherer/link-tables.js';
 export {
   MAX_PARTITIONS,
+  PARTITION_LEASES,
   type PartitionedStore,
   type PartitionStore,
   partitionLease,

@@ -83,7 +83,9 @@ export class DirectoryBlobs implements BlobStore {
     prefix: string,
     options: BlobListOptions = {},
   ): AsyncGenerator<readonly BlobInfo[], void, undefined> {
-    const keys = await this.#keysBelow('');
+    // Only what is below the directories of the prefix is read.
+    const parent = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+    const keys = await this.#keysBelow(isKey(parent) ? parent : '');
     const selected = keys.filter(
       (key) => key.startsWith(prefix) && (options.after === undefined || key > options.after),
     );
@@ -121,7 +123,7 @@ export class DirectoryBlobs implements BlobStore {
   async #keysBelow(directory: string): Promise<string[]> {
     const entries = await readdir(join(this.#root, directory), { withFileTypes: true }).catch(
       (error: unknown) => {
-        if (errorCode(error) === 'ENOENT') return [];
+        if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return [];
         throw new StorageError(`${this.address} cannot be read: ${messageOf(error)}`, { cause: error });
       },
     );

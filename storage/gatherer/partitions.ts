@@ -34,9 +34,12 @@ export function partitionOf(classKey: string, partitions: number): number {
   return crc32(classKey.replace(/[#+].*$/s, '')) % partitions;
 }
 
+/** What the names of the leases of partitions begin with. */
+export const PARTITION_LEASES = 'crawl ';
+
 /** The name of a partition's lease. */
 export function partitionLease(partition: number): string {
-  return `crawl ${String(partition).padStart(5, '0')}`;
+  return `${PARTITION_LEASES}${String(partition).padStart(5, '0')}`;
 }
 
 /** The key of a partition's row: the table's byte, the partition, the rest of the key. */

@@ -279,7 +279,7 @@ FILE is a Gatherer's configuration, the same for all processes. The store is in 
 database that Store-URL or --store names. Each process has a share of the queues, by leases; one
 that joins gets its share from the others, and what a process leaves behind that ends or is killed
 the others take over. No host is requested by two of them at a time. The crawl is over when no
-process has anything left to do; then "harvest gatherer -export FILE" publishes it.
+process has a URI left; then "harvest gatherer -export FILE" publishes it.
 
 harvest crawl pause, resume and stop at one process are for all of them, and limits of the order
 and of RootNodes count what all have done. Logs, WARC files and the console of each process are in

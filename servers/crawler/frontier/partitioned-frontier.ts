@@ -160,7 +160,7 @@ export class PartitionedFrontier implements CrawlFrontier<GathererBatch> {
     };
   }
 
-  /** Whether no process has anything left to do. */
+  /** Whether all processes have finished. */
   get empty(): boolean {
     return this.#isOver && this.#announced === 0;
   }

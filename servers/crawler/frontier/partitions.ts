@@ -1,14 +1,18 @@
 // The partitions of a shared crawl that this process holds: each is a frontier over tables of its own, under a lease.
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../protocols/clock.js';
-import { type GathererStore, type PartitionStore, partitionLease } from '../../../storage/index.js';
+import {
+  type GathererStore,
+  PARTITION_LEASES,
+  type PartitionStore,
+  partitionLease,
+} from '../../../storage/index.js';
 import type { HeldLease, LeaseKeeper } from '../../../storage/leases/lease-keeper.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import { Frontier, type FrontierOptions } from './frontier.js';
 
 /** The name of a process among those that share the crawl, as a lease. */
 const PROCESS_PREFIX = 'crawler ';
-const PARTITION_PREFIX = 'crawl ';
 
 /** A partition that this process holds. */
 export interface HeldPartition {
@@ -114,7 +118,7 @@ export class Partitions {
     this.#options.onChange();
   }
 
-  /** Releases all partitions, whose URIs no worker has any more. */
+  /** Releases all partitions. Workers have returned their URIs. */
   async leave(): Promise<void> {
     for (const held of this.#held.values()) {
       held.leaving = true;
@@ -126,7 +130,7 @@ export class Partitions {
   /** The processes that share the crawl, and how many partitions each has, for people. */
   async holders(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
-    for (const { owner, leftMs } of (await this.#options.store.leases?.holders(PARTITION_PREFIX)) ?? [])
+    for (const { owner, leftMs } of (await this.#options.store.leases?.holders(PARTITION_LEASES)) ?? [])
       if (leftMs > 0) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     return counts;
   }

@@ -2,7 +2,7 @@
 import { bareUrl } from '../summarizers/markup/outline.js';
 import { Inclusions } from '../summarizers/tex/commands.js';
 
-/** Longest reference that is found; what is longer is no URL, and its parts are none. */
+/** Longest reference that is found; what is longer is no URL, and neither are its parts. */
 const MAX_REFERENCE = 8192;
 /** Characters of the longest match. */
 const MAX_MATCH = MAX_REFERENCE + 64;
