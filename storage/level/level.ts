@@ -73,7 +73,6 @@ export class Level implements Rows, RowTransaction {
   #reloads = 0;
   readonly #lengths: LogLengths;
   #recording: NodeJS.Timeout | undefined;
-  #lengthsRecorded: Promise<void> | undefined;
 
   private constructor(
     readonly directory: string,
@@ -285,8 +284,15 @@ export class Level implements Rows, RowTransaction {
     this.#recording ??= setTimeout(() => {
       this.#recording = undefined;
       // A write that failed may have left a part of a record.
-      if (this.#failure === undefined) this.#lengthsRecorded = this.#lengths.record();
+      if (this.#failure === undefined) void this.#lengths.record();
     }, RECORD_LENGTHS_MS).unref();
+  }
+
+  /** Before the files are closed: lengths that are written later would be those of files that are replaced. */
+  async #endRecording(): Promise<void> {
+    clearTimeout(this.#recording);
+    this.#recording = undefined;
+    await this.#lengths.settled();
   }
 
   /**
@@ -337,6 +343,7 @@ export class Level implements Rows, RowTransaction {
   suspend<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.exclusive(() =>
       guardDatabase(this.directory, async () => {
+        await this.#endRecording();
         await this.#db.close();
         try {
           return await work();
@@ -352,8 +359,7 @@ export class Level implements Rows, RowTransaction {
   close(): Promise<void> {
     return this.#lock.close(async () => {
       this.#shared?.[Symbol.dispose]();
-      clearTimeout(this.#recording);
-      await this.#lengthsRecorded;
+      await this.#endRecording();
       await guardDatabase(this.directory, () => this.#opened.close());
     });
   }
@@ -391,6 +397,7 @@ export class Level implements Rows, RowTransaction {
     if (!(await hasRoomToOpen(this.directory))) throw this.#failure ?? fullError(this.directory, undefined);
     await this.#lock.exclusive(() =>
       guardDatabase(this.directory, async () => {
+        await this.#endRecording();
         await this.#db.close();
         try {
           await this.#shared?.closeElsewhere();

@@ -8,6 +8,7 @@ import '../storage/rows/level-rows.test.js';
 import '../storage/leases/level-leases.test.js';
 import '../storage/leases/lease-keeper.test.js';
 import '../storage/level/log-file.test.js';
+import '../storage/level/log-lengths.test.js';
 import '../storage/level/no-empty-values.test.js';
 import '../storage/level/read-write-lock.test.js';
 import '../storage/broker/broker-changes.test.js';

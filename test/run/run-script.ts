@@ -75,7 +75,15 @@ export async function runScript(script: Script, context: RunContext, attempt = 1
   const child = spawn('sh', words, {
     cwd: script.command === undefined ? work : root,
     detached: true,
-    env: { ...process.env, ...context.variables, TMPDIR: temporary, TAP_TIMEOUT: '0', [MARK]: mark },
+    // tap would remove the fixtures of a test before its teardown, while a store in them may still be open and write.
+    env: {
+      ...process.env,
+      ...context.variables,
+      TMPDIR: temporary,
+      TAP_TIMEOUT: '0',
+      TAP_SAVE_FIXTURE: '1',
+      [MARK]: mark,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const count = new TapCount();

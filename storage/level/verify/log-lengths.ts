@@ -91,6 +91,7 @@ const logName = (number: number): string => `${String(number).padStart(6, '0')}.
 export class LogLengths {
   readonly #directory: string;
   readonly #flushed = new Map<number, number>();
+  #last: Promise<void> = Promise.resolve();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -103,10 +104,20 @@ export class LogLengths {
   }
 
   /**
-   * Writes the present lengths. A failure leaves an older content: the file only adds to what the logs say
-   * themselves.
+   * Writes the present lengths, after those that are being written. A failure leaves an older content: the file only
+   * adds to what the logs say themselves.
    */
-  async record(): Promise<void> {
+  record(): Promise<void> {
+    this.#last = this.#last.then(() => this.#record());
+    return this.#last;
+  }
+
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  async #record(): Promise<void> {
     try {
       const logs = await measureLogs(this.#directory);
       for (const number of this.#flushed.keys())
